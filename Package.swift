@@ -1,0 +1,58 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every target is built with: the Swift 6 language mode's checks, and the upcoming features that keep
+/// imports explicit, so that no C type can reach a public signature unnoticed.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "handoff",
+    products: [
+        .library(name: "Handoff", targets: ["Handoff"]),
+        .executable(name: "notes", targets: ["Notes"]),
+        .executable(name: "handoff", targets: ["HandoffCommand"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+
+        library("HandoffSupport", []),
+        library("HandoffModel", ["HandoffSupport"]),
+        library("HandoffTransport", ["HandoffSupport", "COpenSSL"]),
+        library("HandoffDiscovery", ["HandoffSupport", "CAvahi"]),
+        library("Handoff", ["HandoffSupport", "HandoffModel", "HandoffTransport", "HandoffDiscovery"]),
+        library("CommandLineKit", []),
+        library("NotesKit", ["Handoff", "CSQLite"]),
+        command("Notes", ["Handoff", "NotesKit", "CommandLineKit"]),
+        command("HandoffCommand", ["Handoff", "CommandLineKit"]),
+        library("HandoffTestKit", ["Handoff", "NotesKit"]),
+
+        tests("HandoffSupportTests", ["HandoffSupport", "HandoffTestKit"]),
+        tests("HandoffModelTests", ["HandoffModel", "HandoffTestKit"]),
+        tests("HandoffTransportTests", ["HandoffTransport", "HandoffTestKit"]),
+        tests("HandoffDiscoveryTests", ["HandoffDiscovery", "HandoffTestKit"]),
+        tests("HandoffTests", ["Handoff", "HandoffTestKit"]),
+        tests("CommandLineKitTests", ["CommandLineKit", "HandoffTestKit"]),
+        tests("NotesKitTests", ["NotesKit", "HandoffTestKit"]),
+        tests("LANTests", ["Notes", "HandoffCommand", "HandoffTestKit"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
