@@ -1,0 +1,135 @@
+public import FoundationEssentials
+
+/// One control message of the link protocol (docs/protocol.md, "Kinds").
+public enum Message: Hashable, Sendable {
+    /// The greeting, once each way, the acceptor's first.
+    case hello(Hello)
+    /// Asks for an answer at once.
+    case ping(sequence: Int)
+    /// Answers a ping.
+    case pong(sequence: Int)
+    /// All that the sender offers now; an empty list takes everything back.
+    case offers([Offer])
+    /// Asks for the saved state of an offered activity.
+    case fetch(request: Int, activity: UUID)
+    /// Answers `fetch`.
+    case activity(request: Int, ActivityPayload)
+    /// Answers any request that failed.
+    case failure(request: Int, HandoffError)
+    /// Tells the origin that its activity goes on at the sender.
+    case continued(activity: UUID)
+    /// Answers a kind that the sender does not know, naming the request where there is one.
+    case unsupported(request: Int?, kind: String)
+    /// Ends the link, with the reason.
+    case bye(ByeReason)
+
+    /// The message's body: a binary property list, to be framed.
+    ///
+    /// - Throws: ``HandoffError/Code/invalidActivity`` where a value in it cannot be encoded.
+    public func encoded() throws(HandoffError) -> [UInt8] {
+        do {
+            return try BinaryPropertyList.encode(.dictionary(fields))
+        } catch {
+            throw HandoffError(.invalidActivity, "the message cannot be encoded: \(error)")
+        }
+    }
+
+    private var fields: [String: PropertyList] {
+        switch self {
+        case .hello(let hello):
+            hello.propertyList.merging(["kind": "hello"]) { $1 }
+        case .ping(let sequence):
+            ["kind": "ping", "sequence": .integer(sequence)]
+        case .pong(let sequence):
+            ["kind": "pong", "sequence": .integer(sequence)]
+        case .offers(let offers):
+            ["kind": "offers", "offers": .array(offers.map(\.propertyList))]
+        case .fetch(let request, let activity):
+            ["kind": "fetch", "request": .integer(request), "activity": .string(activity.uuidString)]
+        case .activity(let request, let payload):
+            ["kind": "activity", "request": .integer(request), "activity": payload.propertyList]
+        case .failure(let request, let error):
+            [
+                "kind": "error", "request": .integer(request), "code": .integer(error.code.rawValue),
+                "message": .string(error.message),
+            ]
+        case .continued(let activity):
+            ["kind": "continued", "activity": .string(activity.uuidString)]
+        case .unsupported(let request, let kind):
+            ["kind": "unsupported", "unsupported": .string(kind)].merging(
+                request.map { ["request": .integer($0)] } ?? [:]
+            ) { $1 }
+        case .bye(let reason):
+            ["kind": "bye", "reason": .string(reason.wire)]
+        }
+    }
+}
+
+/// What a received frame turned out to be.
+public enum ReceivedMessage: Hashable, Sendable {
+    /// A message of a known kind, with everything it needs.
+    case known(Message)
+    /// A kind of a newer version, to be answered with `unsupported`.
+    case unknown(request: Int?, kind: String)
+
+    /// Reads the body of a frame.
+    ///
+    /// - Returns: Nil where it is not a property list, or a known kind lacks something: the link ends.
+    public init?(body: [UInt8]) {
+        guard let value = try? BinaryPropertyList.decode(body), let kind = value["kind"]?.stringValue else {
+            return nil
+        }
+        let request = value["request"]?.integerValue
+        guard let known = Self.known(kind, value, request: request) else {
+            guard kind.utf8.count <= Self.maximumKindSize else { return nil }
+            self = .unknown(request: request, kind: kind)
+            return
+        }
+        guard let message = known() else { return nil }
+        self = .known(message)
+    }
+
+    /// The longest kind in bytes; it is sent back in `unsupported`.
+    private static let maximumKindSize = 64
+    /// The longest error text taken from a peer, in characters.
+    private static let maximumErrorLength = 500
+
+    /// The reader of a known kind's fields, which finds nil where one is missing; nil for an unknown kind.
+    private static func known(_ kind: String, _ value: PropertyList, request: Int?) -> (() -> Message?)? {
+        func uuid(_ key: String) -> UUID? { value[key]?.stringValue.flatMap { UUID(uuidString: $0) } }
+        func sequence() -> Int? { value["sequence"]?.integerValue }
+        switch kind {
+        case "hello": return { Hello(value).map { .hello($0) } }
+        case "ping": return { sequence().map { .ping(sequence: $0) } }
+        case "pong": return { sequence().map { .pong(sequence: $0) } }
+        case "offers": return { offers(value) }
+        case "fetch":
+            return { request.flatMap { number in uuid("activity").map { .fetch(request: number, activity: $0) } } }
+        case "activity":
+            return {
+                request.flatMap { number in
+                    value["activity"].flatMap { ActivityPayload($0) }.map { .activity(request: number, $0) }
+                }
+            }
+        case "error":
+            return {
+                guard let request, let code = value["code"]?.integerValue,
+                    let message = value["message"]?.stringValue
+                else { return nil }
+                let text = String(message.prefix(maximumErrorLength))
+                return .failure(request: request, HandoffError(.init(rawValue: code), text))
+            }
+        case "continued": return { uuid("activity").map { .continued(activity: $0) } }
+        case "unsupported":
+            return { value["unsupported"]?.stringValue.map { .unsupported(request: request, kind: $0) } }
+        case "bye": return { value["reason"]?.stringValue.map { .bye(ByeReason(wire: $0)) } }
+        default: return nil
+        }
+    }
+
+    private static func offers(_ value: PropertyList) -> Message? {
+        guard let entries = value["offers"]?.arrayValue, entries.count <= Offer.maximumCount else { return nil }
+        let offers = entries.compactMap { Offer($0) }
+        return offers.count == entries.count ? .offers(offers) : nil
+    }
+}

@@ -1,0 +1,82 @@
+import HandoffModel
+import Testing
+
+@Suite("The presence of a peer")
+struct LinkPresenceTests {
+    /// Lets time pass from deadline to deadline, answering pings until `silence`, and tells what happened when.
+    private func run(
+        _ presence: inout LinkPresence,
+        until end: Duration,
+        answering roundTrip: Duration = .milliseconds(3),
+        silentFrom silence: Duration = .seconds(100_000)
+    ) -> [(Duration, LinkPresence.Action)] {
+        var events: [(Duration, LinkPresence.Action)] = []
+        while presence.deadline <= end {
+            let now = presence.deadline
+            let actions = presence.due(at: now)
+            events += actions.map { (now, $0) }
+            for case .ping(let sequence) in actions where now < silence {
+                presence.pong(sequence: sequence, at: now + roundTrip)
+            }
+            if actions.contains(.lost) { break }
+        }
+        return events
+    }
+
+    @Test("An idle link is pinged at its start and then once a minute")
+    func idle() {
+        var presence = LinkPresence(at: .zero)
+        let events = run(&presence, until: .seconds(200))
+        #expect(events.count == 4)
+        #expect(presence.latency == .milliseconds(3))
+    }
+
+    @Test("A link with an offer is pinged every 4 s, from the moment it has one")
+    func offering() {
+        var presence = LinkPresence(at: .zero)
+        _ = run(&presence, until: .seconds(1))
+        presence.isOffering = true
+        #expect(run(&presence, until: .seconds(41)).count == 10)
+    }
+
+    @Test("An offering peer that falls silent is gone in at most 8 s", arguments: [1, 500, 3999, 4001, 9000])
+    func silentPeerIsLost(silence: Int) throws {
+        var presence = LinkPresence(at: .zero)
+        presence.isOffering = true
+        let start = Duration.milliseconds(silence)
+        let events = run(&presence, until: .seconds(60), silentFrom: start)
+        let end = try #require(events.last)
+        #expect(end.1 == .lost)
+        #expect(end.0 - start <= .seconds(8))
+        #expect(presence.isSuspect)
+    }
+
+    @Test("A slow answer within four round trips does not make a peer suspect")
+    func slowPeer() {
+        var presence = LinkPresence(at: .zero)
+        presence.isOffering = true
+        let events = run(&presence, until: .seconds(60), answering: .milliseconds(900))
+        #expect(!events.contains { $0.1 == .lost })
+        #expect(!presence.isSuspect)
+    }
+
+    @Test("One late answer ends the suspicion, and is not taken for the answer to a newer ping")
+    func lateAnswer() {
+        var presence = LinkPresence(at: .zero)
+        #expect(presence.due(at: .zero) == [.ping(sequence: 1)])
+        #expect(presence.due(at: .seconds(1)) == [.ping(sequence: 2)])
+        #expect(presence.isSuspect)
+        presence.pong(sequence: 1, at: .milliseconds(1001))
+        #expect(!presence.isSuspect)
+        #expect(presence.latency == nil)
+        presence.pong(sequence: 2, at: .milliseconds(1005))
+        #expect(presence.latency == .milliseconds(5))
+    }
+
+    @Test("A probe pings at once, but not beside a ping that waits for its answer")
+    func probe() {
+        var presence = LinkPresence(at: .zero)
+        #expect(presence.probe(at: .zero) == [.ping(sequence: 1)])
+        #expect(presence.probe(at: .zero) == [])
+    }
+}
