@@ -91,12 +91,7 @@ struct BinaryPropertyListTests {
 
     @Test("The limits themselves can be written and read")
     func limits() throws {
-        let text = String(repeating: "ü", count: 1 << 20)
-        let values: [PropertyList] = [
-            .array(Array(repeating: 0, count: 9_999)),
-            [.string(text), .string(text)],
-            .data(Data(count: 4 << 20)),
-        ]
+        let values: [PropertyList] = [.array(Array(repeating: 0, count: 9_999)), .data(Data(count: 4 << 20))]
         for value in values {
             #expect(try BinaryPropertyList.decode(BinaryPropertyList.encode(value)) == value)
         }
