@@ -97,6 +97,7 @@ struct AnnouncementRecordTests {
         let error = try #require(throws: NotAPeer.self) { try record(strings) }
         #expect(error.code == .unsupportedRecord)
         #expect(error.description.contains("txtvers"))
+        #expect(throws: error) { try record(["txtvers=9"]) }
     }
 }
 

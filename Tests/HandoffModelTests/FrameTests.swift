@@ -36,9 +36,11 @@ struct FrameTests {
         decoder.append(try Frame.encode([1]))
         decoder.append(withUnsafeBytes(of: length.bigEndian) { Array($0) })
         #expect(try decoder.next() == [1])
-        #expect(refusal { _ = try decoder.next() } == code)
+        let error = try #require(throws: FrameError.self) { try decoder.next() }
+        #expect(error.code == code)
+        #expect(error.description.contains("frame"))
         decoder.append(try Frame.encode([2]))
-        #expect(refusal { _ = try decoder.next() } == code)
+        #expect(throws: error) { try decoder.next() }
     }
 
     @Test("Frames may come byte by byte")

@@ -97,6 +97,21 @@ struct HostilePropertyListTests {
         #expect(refusal(of: list([[0xA1] + number(reference)], referenceSize: 8)) == .malformed)
     }
 
+    @Test("A reference does not reach beyond the offset table into the trailer")
+    func referenceIntoTrailer() {
+        var bytes = list([[0xA1, 1, 0x09]])
+        // Taken for an offset, the trailer's first byte would lead to the "true" after the array.
+        bytes[bytes.count - 32] = 10
+        #expect(refusal(of: bytes) == .malformed)
+    }
+
+    @Test("A byte between the offset table and the trailer is refused")
+    func gap() {
+        var bytes = list([[0x09]], offsetSize: 2)
+        bytes.insert(0, at: bytes.count - 32)
+        #expect(refusal(of: bytes) == .malformed)
+    }
+
     @Test("Sizes of 1, 2, 4 and 8 bytes are read", arguments: [1, 2, 4, 8], [1, 2, 4, 8])
     func sizes(offsetSize: Int, referenceSize: Int) throws {
         let reference = Array(number(1).suffix(referenceSize))
@@ -116,6 +131,16 @@ struct HostilePropertyListTests {
     func lengths(marker: UInt8, count: [UInt8]) {
         #expect(refusal(of: list([[marker | 0x0F] + count])) == .malformed)
         #expect(refusal(of: list([[marker | 0x0E]])) == .malformed)
+    }
+
+    @Test(
+        "A length that goes one item too far is refused",
+        arguments: [
+            [0x41], [0x43, 1, 2], [0x52, 0x61], [0x61, 0], [0x62, 0, 0x61, 0], [0xA1], [0xA2, 0], [0xD1, 0],
+        ]
+    )
+    func oneTooFar(object: [UInt8]) {
+        #expect(refusal(of: list([object])) == .malformed)
     }
 
     @Test("A length is unsigned and may be longer than needed", arguments: [[0x10], [0x11, 0], [0x12, 0, 0, 0]])
@@ -170,6 +195,19 @@ struct HostilePropertyListTests {
         #expect(refusal(of: list([object])) == .invalidText)
     }
 
+    @Test("Text that would take minutes to compare is refused")
+    func combiningMarks() throws {
+        // Two marks of different classes in turns: each has to be sorted past half of the others.
+        let pairs = (0..<128).flatMap { _ in [0x03, 0x01, 0x03, 0x23] as [UInt8] }
+        let most = [0x6F, 0x11, 0x01, 0x01, 0x00, 0x61] + pairs
+        let text = "a" + String(repeating: "\u{301}\u{323}", count: 128)
+        #expect(try BinaryPropertyList.decode(list([most])) == .string(text))
+        #expect(try BinaryPropertyList.decode(BinaryPropertyList.encode([text: .string(text + text)]))[text] != nil)
+        let tooMany = [0x6F, 0x11, 0x01, 0x01, 0x03, 0x01] + pairs
+        #expect(refusal(of: list([tooMany])) == .invalidText)
+        #expect(refusal(of: list([[0xD1, 1, 2], tooMany, [0x09]], offsetSize: 2)) == .invalidText)
+    }
+
     @Test(
         "Types that are left out are refused by name",
         arguments: [0x00, 0x0C, 0x0F, 0x20, 0x21, 0x24, 0x30, 0x70, 0x80, 0x90, 0xB0, 0xC0, 0xE0, 0xFF] as [UInt8]
@@ -178,6 +216,7 @@ struct HostilePropertyListTests {
         let error = try #require(throws: PropertyListError.self) { try BinaryPropertyList.decode(list([[marker]])) }
         #expect(error.code == .unsupported)
         #expect(error.offset == 8)
+        #expect(throws: error) { try BinaryPropertyList.decode(list([[0x70]])) }
         #expect(error.description.contains("0x" + String(marker, radix: 16)))
     }
 

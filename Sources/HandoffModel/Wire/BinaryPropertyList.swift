@@ -12,6 +12,11 @@ public enum BinaryPropertyList {
     ///
     /// Four times the largest frame: without it, ten thousand references to one string of 1 MiB would be 10 GiB.
     public static let maximumContent = 4 << 20
+    /// How many combining marks may follow each other in text.
+    ///
+    /// Swift compares and hashes text in its normal form, and the sorting of a run of marks takes time by the square
+    /// of its length: minutes for one key of 1 MiB. No language needs more than 30 (UAX #15, Stream-Safe Text Format).
+    public static let maximumCombiningMarks = 256
     /// The dates that can be told, in seconds since 2001-01-01 00:00:00 UTC.
     ///
     /// From `Date.distantPast` to before the year 10000: what every calendar and formatter takes without overflow.

@@ -37,7 +37,7 @@ struct BinaryPropertyListReader {
         }
         table = Int(claimedTable)
         let (entries, rest) = (trailer - table).quotientAndRemainder(dividingBy: offsetSize)
-        guard rest == 0, entries == objectCount, top < objectCount else {
+        guard rest == 0, entries == objectCount else {
             throw PropertyListError(.malformed, at: trailer, "a trailer that does not fit")
         }
     }
@@ -93,7 +93,9 @@ struct BinaryPropertyListReader {
             try budget.takeContent(range.count, at: offset)
             let units = stride(from: range.lowerBound, to: range.upperBound, by: 2)
                 .lazy.map { [bytes] in UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
-            return .string(try text(String(validating: units, as: UTF16.self), at: offset))
+            let text = try text(String(validating: units, as: UTF16.self), at: offset)
+            try budget.checkText(text, at: offset)
+            return .string(text)
         case PropertyListMarker.array:
             return .array(try array(at: offset, depth: depth))
         case PropertyListMarker.dictionary:

@@ -33,6 +33,19 @@ struct PropertyListBudget {
         }
     }
 
+    /// Judges text by how long comparing it may take.
+    func checkText(_ text: String, at offset: Int?) throws(PropertyListError) {
+        var marks = 0
+        for scalar in text.unicodeScalars {
+            // There are no marks before U+0300, and asking for properties takes its time.
+            let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
+            marks = isMark ? marks + 1 : 0
+            guard marks <= BinaryPropertyList.maximumCombiningMarks else {
+                throw PropertyListError(.invalidText, at: offset, "too many combining marks in a row")
+            }
+        }
+    }
+
     /// Judges a date, given in seconds since 2001.
     func checkDate(_ seconds: Double, at offset: Int?) throws(PropertyListError) {
         guard BinaryPropertyList.dates.contains(seconds) else {
@@ -50,6 +63,7 @@ struct PropertyListBudget {
             try checkDate(date.timeIntervalSinceReferenceDate, at: nil)
         case .string(let text):
             try takeContent(text.propertyListLength, at: nil)
+            try checkText(text, at: nil)
         case .data(let data):
             try takeContent(data.count, at: nil)
         case .array(let elements):

@@ -27,7 +27,8 @@ public struct PropertyListError: Error, Equatable, CustomStringConvertible {
         public static let duplicateKey = Code(kind: .duplicateKey)
         /// An integer of 16 bytes that does not fit 64 bits with sign.
         public static let integerOutOfRange = Code(kind: .integerOutOfRange)
-        /// Text that is not ASCII where it claims to be, or holds half a surrogate pair.
+        /// Text that is not ASCII where it claims to be, holds half a surrogate pair, or has more combining marks in a
+        /// row than `BinaryPropertyList.maximumCombiningMarks`.
         public static let invalidText = Code(kind: .invalidText)
         /// A date that is no moment (NaN, infinite) or outside of `BinaryPropertyList.dates`.
         public static let invalidDate = Code(kind: .invalidDate)
