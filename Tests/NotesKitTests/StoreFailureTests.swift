@@ -134,7 +134,8 @@ struct StoreFailureTests {
     @Test("is reported as damaged where it is")
     func corrupt() async throws {
         let store = try await directory.openStore()
-        for number in 0..<100 { _ = try await store.create(title: "\(number)", content: String(repeating: "x", count: 999)) }
+        let content = String(repeating: "x", count: 999)
+        for number in 0..<100 { _ = try await store.create(title: "\(number)", content: content) }
         await store.close()
         var bytes = try Array(Data(contentsOf: URL(fileURLWithPath: directory.database)))
         for index in 4_096..<bytes.count { bytes[index] = 0xA5 }

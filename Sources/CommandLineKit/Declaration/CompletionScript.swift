@@ -38,7 +38,7 @@ extension Program {
                         _\(functionName)_words <<< \(quoted(verb.allOptions.map { "--\($0.name)" }.joined(separator: "\n")))
                         return
                     fi
-                    \(verb.positionals.last.map { bashAction($0.completion) } ?? ":")
+                    \(bashAction(verb.positionals))
                     ;;
 
             """
@@ -76,10 +76,16 @@ extension Program {
         return "        --\(option.name)\(short)) \(bashAction(option.completion)); return ;;\n"
     }
 
+    /// Bash does not count the values that were given, so each place offers what fits any of them.
+    private func bashAction(_ positionals: [Positional]) -> String {
+        let actions = positionals.map(\.completion).filter { $0 != .none }.map(bashAction)
+        return actions.isEmpty ? ":" : actions.joined(separator: "\n        ")
+    }
+
     private func bashAction(_ completion: Completion) -> String {
         switch completion {
         case .none: ":"
-        case .file: "mapfile -t COMPREPLY < <(compgen -f -- \"$current\")"
+        case .file: "_\(functionName)_words < <(compgen -f -- \"$current\")"
         case .choices(let choices): "_\(functionName)_words <<< \(quoted(choices.joined(separator: "\n")))"
         case .lines(let command): "_\(functionName)_words < <(\(command) 2> /dev/null)"
         }
@@ -160,11 +166,9 @@ extension Program {
             "function __\(functionName)_at --description 'Whether these words were typed, and with -x no more of the verb'",
             "    argparse x -- $argv",
             "    set -l before (commandline -opc)[2..]",
-            "    set -l words (string split ' ' -- $argv[1])",
-            "    test -z \"$argv[1]\"; and set words",
-            "    set -q _flag_x; and test (count $before) -ne (count $words); and return 1",
-            "    test (count $before) -ge (count $words); or return 1",
-            "    test \"$before[1..(count $words)]\" = \"$argv[1]\"; or test -z \"$argv[1]\"",
+            "    set -l count (count (string split -n ' ' -- $argv[1]))",
+            "    set -q _flag_x; and test (count $before) -ne $count; and return 1",
+            "    test $count -eq 0; or test \"$before[1..$count]\" = \"$argv[1]\"",
             "end",
             "",
             "complete -c \(name) -f",
