@@ -97,8 +97,13 @@ extension Program {
         let verbs = allVerbs.map { verb in
             let options = verb.allOptions.map(zshOption)
             let positionals = verb.positionals.map { positional in
-                let place = positional.kind == .variadic ? "*" : ""
-                return quoted("\(place):\(positional.name):\(zshAction(positional.completion))")
+                let place =
+                    switch positional.kind {
+                    case .required: ":"
+                    case .optional: "::"
+                    case .variadic: "*:"
+                    }
+                return quoted("\(place)\(zshName(positional.name)):\(zshAction(positional.completion))")
             }
             return "        '\(verb.name)') _arguments -s \((options + positionals).joined(separator: " ")) ;;\n"
         }
@@ -140,7 +145,7 @@ extension Program {
 
     private func zshOption(_ option: Option) -> String {
         let summary = option.summary.replacing("[", with: "\\[").replacing("]", with: "\\]")
-        let value = option.kind == .flag ? "" : ":\(option.placeholder):\(zshAction(option.completion))"
+        let value = option.kind == .flag ? "" : ":\(zshName(option.placeholder)):\(zshAction(option.completion))"
         let repeats = option.kind == .repeated ? "*" : ""
         let long = "\(repeats)--\(option.name)\(option.kind == .flag ? "" : "=")[\(summary)]\(value)"
         guard let short = option.short else { return quoted(long) }
@@ -148,12 +153,16 @@ extension Program {
         return quoted(long) + " " + quoted(letter)
     }
 
+    /// A colon would end the name.
+    private func zshName(_ name: String) -> String { name.replacing(":", with: "\\:") }
+
     private func zshAction(_ completion: Completion) -> String {
         switch completion {
         case .none: " "
         case .file: "_files"
         case .choices(let choices): "(\(choices.joined(separator: " ")))"
-        case .lines(let command): "_\(functionName)_lines \(quoted(command))"
+        // The blank keeps _arguments from adding options of compadd.
+        case .lines(let command): " _\(functionName)_lines \(quoted(command.replacing(":", with: "\\:")))"
         }
     }
 
