@@ -43,10 +43,10 @@ public struct Program: Sendable {
                 return try await verb.run(arguments)
             }
         } catch let failure as CommandFailure where failure.exitCode == .usage {
-            StandardError.write("\(name): \(failure.message)\nTry `\(name) help`.\n")
+            complain("\(failure.message)\nTry `\(name) help`.")
             return .usage
         } catch let failure as CommandFailure {
-            StandardError.write("\(name): \(failure.message)\n")
+            complain(failure.message)
             return failure.exitCode
         } catch is OutputClosed {
             // Whoever reads has seen enough (`| head`).
@@ -54,9 +54,17 @@ public struct Program: Sendable {
         } catch is CancellationError {
             return .failed
         } catch {
-            StandardError.write("\(name): \(error)\n")
+            complain("\(error)")
             return .failed
         }
+    }
+
+    /// Shows a message on stderr, after the program's name.
+    ///
+    /// Lines stay lines, which lists of candidates need; else it is shown as ``printable(_:)`` makes it.
+    public func complain(_ message: String) {
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
+        StandardError.write("\(name): \(lines.joined(separator: "\n"))\n")
     }
 
     /// What a call asks for.

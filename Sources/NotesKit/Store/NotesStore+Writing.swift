@@ -25,10 +25,14 @@ extension NotesStore {
     /// - Parameters:
     ///   - title: One line; see ``NoteText``.
     ///   - content: The text; see ``NoteText``.
-    ///   - id: The note's identity, new by default.
     /// - Returns: The note in its first version.
     /// - Throws: ``NotesStoreError``; nothing is stored then.
-    public func create(title: String, content: String, id: UUID = UUID()) throws -> Note {
+    public func create(title: String, content: String) throws -> Note {
+        try create(title: title, content: content, id: UUID())
+    }
+
+    /// Makes a note with an id that no other note has.
+    func create(title: String, content: String, id: UUID) throws -> Note {
         let date = now()
         let note = try Note(
             id: id,
@@ -137,7 +141,7 @@ extension NotesStore {
             """,
             .text(note.id.uuidString),
             .text(note.title),
-            .text(note.content),
+            .blob(Array(note.content.utf8)),
             .text(note.version.stored()),
             .blob(note.contentHash),
             .real(note.created.timeIntervalSince1970),
@@ -154,7 +158,7 @@ extension NotesStore {
             "INSERT INTO revision (note, title, content, version, hash, replaced) VALUES (?, ?, ?, ?, ?, ?)",
             .text(old.id.uuidString),
             .text(old.title),
-            .text(old.content),
+            .blob(Array(old.content.utf8)),
             .text(old.version.stored()),
             .blob(old.contentHash),
             .real(now().timeIntervalSince1970)

@@ -101,7 +101,7 @@ public actor NotesStore {
     public func list() throws -> [NoteSummary] {
         try database.rows(
             """
-            SELECT id, title, length(CAST(content AS BLOB)), created, modified FROM note
+            SELECT id, title, length(content), created, modified FROM note
             WHERE deleted = 0 ORDER BY modified DESC, id
             """
         ) { row in
@@ -152,7 +152,7 @@ public actor NotesStore {
     public func revisions(of id: UUID) throws -> [NoteRevision] {
         try database.rows(
             """
-            SELECT number, title, length(CAST(content AS BLOB)), version, replaced FROM revision
+            SELECT number, title, length(content), version, replaced FROM revision
             WHERE note = ? ORDER BY number DESC
             """,
             .text(id.uuidString)

@@ -4,12 +4,14 @@ enum Schema {
     static let applicationID: Int64 = 0x4861_6E64
 
     /// Each step lifts `PRAGMA user_version` by one; steps that were released are never changed, only followed.
+    ///
+    /// Texts are blobs of UTF-8, since SQLite tells a blob's length without reading it.
     static let migrations = [
         """
         CREATE TABLE note (
             id TEXT PRIMARY KEY,
             title TEXT NOT NULL,
-            content TEXT NOT NULL,
+            content BLOB NOT NULL,
             version TEXT NOT NULL,
             hash BLOB NOT NULL,
             created REAL NOT NULL,
@@ -20,7 +22,7 @@ enum Schema {
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             note TEXT NOT NULL REFERENCES note (id),
             title TEXT NOT NULL,
-            content TEXT NOT NULL,
+            content BLOB NOT NULL,
             version TEXT NOT NULL,
             hash BLOB NOT NULL,
             replaced REAL NOT NULL
