@@ -40,7 +40,7 @@ let package = Package(
         library("HandoffDiscovery", ["HandoffSupport", "CAvahi"]),
         library("Handoff", ["HandoffSupport", "HandoffModel", "HandoffTransport", "HandoffDiscovery"]),
         library("CommandLineKit", []),
-        library("NotesKit", ["Handoff", "CSQLite"]),
+        library("NotesKit", ["Handoff", "HandoffSupport", "CSQLite"]),
         command("Notes", ["Handoff", "NotesKit", "CommandLineKit"]),
         command("HandoffCommand", ["Handoff", "CommandLineKit"]),
         library("HandoffTestKit", ["Handoff", "NotesKit"]),
