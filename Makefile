@@ -1,0 +1,87 @@
+# What people and continuous integration run. `make` alone lists it.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+COMMANDS := notes handoff
+
+# The Swift runtime is linked in, so that the commands run on machines without the toolchain.
+RELEASE := -c release --static-swift-stdlib
+UNIT := --skip LANTests
+# Hosts share this machine's cores and the tests watch time limits: one LAN test at a time.
+LAN := --filter LANTests --no-parallel
+# Debian's own llvm-cov, if it is installed, cannot read what this toolchain writes.
+TOOLCHAIN = $(dir $(realpath $(shell command -v swift)))
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: deps
+deps: ## install the Debian packages that building and testing need
+	@.ci/packages
+
+.PHONY: build
+build: ## build the commands for release
+	swift build $(RELEASE)
+
+.PHONY: demo
+demo: deps build ## hand a note from one host to another, in a network on this machine
+	Tests/lan/demo
+
+.PHONY: test
+test: ## run all tests: units first, then on hosts in a network on this machine
+	swift build --build-tests
+	certs/selftest
+	swift test --skip-build $(UNIT)
+	Tests/lan/lab-selftest
+	swift test --skip-build $(LAN)
+
+.PHONY: test-long
+test-long: ## run all tests and those that take minutes
+	HANDOFF_LONG_TESTS=1 $(MAKE) test
+
+.PHONY: lint
+lint: ## check format, imports, scripts and forbidden words
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+	Tests/lint/imports
+	Tests/lint/words
+	Tests/lint/shell
+
+.PHONY: format
+format: ## format the Swift sources
+	swift format --in-place --recursive --parallel Sources Tests Package.swift
+
+.PHONY: tsan
+tsan: ## run the unit tests under the thread sanitizer
+	swift test --sanitize thread --scratch-path .build-tsan $(UNIT)
+
+.PHONY: asan
+asan: ## run the unit tests under the address sanitizer
+	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize address --scratch-path .build-asan $(UNIT)
+
+.PHONY: coverage
+coverage: ## run the unit tests and show what they cover
+	swift test --enable-code-coverage --scratch-path .build-coverage $(UNIT)
+	$(TOOLCHAIN)llvm-cov report .build-coverage/debug/handoffPackageTests.xctest \
+	    -instr-profile .build-coverage/debug/codecov/default.profdata \
+	    -ignore-filename-regex '(^|/)(Tests|\.build[^/]*)/'
+
+.PHONY: install
+install: ## install what `make build` built, under DESTDIR and PREFIX
+	@for command in $(COMMANDS); do \
+	    [[ -x .build/release/$$command ]] || { echo "nothing to install; run: make build" >&2; exit 1; }; \
+	done
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 0755 $(COMMANDS:%=.build/release/%) "$(DESTDIR)$(PREFIX)/bin/"
+	@# Manual pages and completions that the commands print are installed here, and removed below.
+
+.PHONY: uninstall
+uninstall: ## remove what `make install` installed
+	rm -f $(COMMANDS:%="$(DESTDIR)$(PREFIX)/bin/%")
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf .build .build-*
