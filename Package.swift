@@ -43,11 +43,11 @@ let package = Package(
         library("NotesKit", ["Handoff", "HandoffSupport", "CSQLite"]),
         command("Notes", ["Handoff", "NotesKit", "CommandLineKit"]),
         command("HandoffCommand", ["Handoff", "CommandLineKit"]),
-        library("HandoffTestKit", ["Handoff", "NotesKit"]),
+        library("HandoffTestKit", ["Handoff", "HandoffTransport", "NotesKit", "COpenSSL"]),
 
         tests("HandoffSupportTests", ["HandoffSupport", "HandoffTestKit"]),
         tests("HandoffModelTests", ["HandoffModel", "HandoffTestKit"]),
-        tests("HandoffTransportTests", ["HandoffTransport", "HandoffTestKit"]),
+        tests("HandoffTransportTests", ["HandoffTransport", "HandoffTestKit", "COpenSSL"]),
         tests("HandoffDiscoveryTests", ["HandoffDiscovery", "HandoffTestKit"]),
         tests("HandoffTests", ["Handoff", "HandoffTestKit"]),
         tests("CommandLineKitTests", ["CommandLineKit", "HandoffTestKit"]),

@@ -1,0 +1,148 @@
+import Glibc
+import HandoffSupport
+
+/// Brings a connected socket through the TLS handshake.
+enum Handshake {
+    /// How long the whole handshake may take, from the moment the connection stands.
+    static let limit = Duration.seconds(5)
+    /// How long a stranger has for its ClientHello.
+    static let helloLimit = Duration.seconds(1)
+    /// More than a handshake's messages need; who sends more is not heard.
+    static let largestInput = 32 * 1024
+    /// How long the closing end waits for the other to read the reason.
+    static let lingerLimit = Duration.seconds(1)
+    /// How much the closing end reads meanwhile.
+    static let lingerInput = 32 * 1024
+
+    /// What is being told while a handshake goes on.
+    struct Progress: Sendable {
+        /// Called at a server when the client has proved that it is of the account.
+        var onProof: @Sendable () -> Void = {}
+        /// Called as soon as the handshake has failed, before the reason has been carried to the other end.
+        var onRefusal: @Sendable (TransportError) -> Void = { _ in }
+    }
+
+    /// Runs a handshake to its end.
+    ///
+    /// A refused end is told the reason before this returns: the alert is sent, the writing side is shut, and what
+    /// still comes is read, for at most `lingerLimit`.
+    ///
+    /// - Throws: `TransportError`, or `CancellationError` when the task is cancelled, whereupon the socket is closed.
+    static func run(
+        on socket: Socket,
+        context: TLSContext,
+        role: TLSEngine.Role,
+        clock: MonotonicClock,
+        progress: Progress = Progress()
+    ) async throws -> Connection {
+        try await run(on: socket, makeEngine: { TLSEngine(context: context, role: role) }, clock: clock, progress: progress)
+    }
+
+    /// Runs a handshake with an engine that is made by the caller; tests make ones that misbehave.
+    static func run(
+        on socket: Socket,
+        makeEngine: @Sendable () -> TLSEngine,
+        clock: MonotonicClock,
+        progress: Progress = Progress()
+    ) async throws -> Connection {
+        let engine = makeEngine()
+        guard let remote = socket.remoteAddress, let local = socket.localAddress else {
+            throw TransportError(.unreachable, cause: SystemError("connect", code: ENOTCONN))
+        }
+        let start = clock.now
+        var received = 0
+        var isStranger = !engine.isClient
+        do {
+            while true {
+                let isOver = try engine.handshake()
+                if isStranger, engine.isProven {
+                    isStranger = false
+                    progress.onProof()
+                }
+                try await flush(engine, to: socket, until: start + limit, clock: clock)
+                if isOver { break }
+                guard received < largestInput else {
+                    throw TransportError(.tlsFailure, detail: "more than \(largestInput) bytes in a handshake")
+                }
+                received += try await receive(
+                    into: engine,
+                    from: socket,
+                    step: isStranger ? "waiting for the ClientHello" : "TLS handshake",
+                    until: start + (isStranger ? helloLimit : limit),
+                    clock: clock
+                )
+            }
+        } catch let error as TransportError {
+            progress.onRefusal(error)
+            if error.refusedBy == .us { await sayGoodbye(engine, on: socket, clock: clock) }
+            throw error
+        }
+        return Connection(socket: socket, engine: engine, remoteAddress: remote, localAddress: local, clock: clock)
+    }
+
+    private static func flush(
+        _ engine: TLSEngine, to socket: Socket, until deadline: Duration, clock: MonotonicClock
+    ) async throws {
+        while engine.output.count > 0 {
+            switch socket.send(engine.output.bytes) {
+            case .bytes(let count): engine.output.drop(count)
+            case .failed(let cause): throw TransportError(lost: cause)
+            case .wouldBlock:
+                try await wait(for: .writable, of: socket, step: "TLS handshake", until: deadline, clock: clock)
+            }
+        }
+    }
+
+    private static func receive(
+        into engine: TLSEngine, from socket: Socket, step: String, until deadline: Duration, clock: MonotonicClock
+    ) async throws -> Int {
+        while true {
+            // A handshake's flight is 1 to 2 KiB; small reads keep what follows it out of the bound.
+            switch engine.input.receive(atMost: 4096, from: socket) {
+            case .bytes(0): throw TransportError(.truncated, detail: step)
+            case .bytes(let count): return count
+            case .failed(let cause): throw TransportError(lost: cause)
+            case .wouldBlock: try await wait(for: .readable, of: socket, step: step, until: deadline, clock: clock)
+            }
+        }
+    }
+
+    private static func wait(
+        for readiness: Socket.Readiness, of socket: Socket, step: String, until deadline: Duration, clock: MonotonicClock
+    ) async throws {
+        let timeout = TransportError(.timedOut, detail: step)
+        let remaining = deadline - clock.now
+        guard remaining > .zero else { throw timeout }
+        try await withDeadline(remaining, clock: clock, timeoutError: timeout) {
+            try await socket.wait(until: readiness)
+        }
+    }
+
+    /// Lets the other end read the alert: a socket closed while something unread waits in it is reset, and the reset
+    /// overtakes the alert.
+    private static func sayGoodbye(_ engine: TLSEngine, on socket: Socket, clock: MonotonicClock) async {
+        let deadline = clock.now + lingerLimit
+        guard (try? await flush(engine, to: socket, until: deadline, clock: clock)) != nil else { return }
+        socket.shutDownWriting()
+        var drained = 0
+        while drained < lingerInput {
+            engine.input.drop(engine.input.count)
+            let count = try? await receive(into: engine, from: socket, step: "goodbye", until: deadline, clock: clock)
+            guard let count else { return }
+            drained += count
+        }
+    }
+}
+
+extension ByteQueue {
+    /// Adds what a socket has, as far as it goes in one call.
+    func receive(atMost count: Int, from socket: Socket) -> Socket.Transfer {
+        var transfer = Socket.Transfer.wouldBlock
+        fill(atMost: count) { space in
+            transfer = socket.receive(into: space)
+            if case .bytes(let received) = transfer { return received }
+            return 0
+        }
+        return transfer
+    }
+}

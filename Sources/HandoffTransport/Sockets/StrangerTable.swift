@@ -1,0 +1,34 @@
+/// The connections that have not proved yet that they are of the account, the oldest first.
+struct StrangerTable {
+    /// How many there may be.
+    let capacity: Int
+    private var strangers: [(id: UInt64, host: [UInt8])] = []
+
+    /// Makes an empty table.
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    /// How many strangers there are.
+    var count: Int { strangers.count }
+
+    /// Adds a stranger.
+    ///
+    /// - Parameters:
+    ///   - id: The connection's number.
+    ///   - host: The address it comes from, in octets.
+    /// - Returns: Who has to go for it: the oldest from the address that has the most.
+    mutating func admit(_ id: UInt64, from host: [UInt8]) -> UInt64? {
+        strangers.append((id, host))
+        guard strangers.count > capacity else { return nil }
+        let counts = Dictionary(strangers.map { ($0.host, 1) }, uniquingKeysWith: +)
+        let most = counts.values.max()
+        guard let index = strangers.firstIndex(where: { counts[$0.host] == most }) else { return nil }
+        return strangers.remove(at: index).id
+    }
+
+    /// Forgets a connection that has proved itself, or ended.
+    mutating func remove(_ id: UInt64) {
+        strangers.removeAll { $0.id == id }
+    }
+}
