@@ -10,7 +10,8 @@ struct AvahiServiceTable {
         case pausing(until: Duration)
         case looking(AvahiObjectID)
         case waitingForAnswers(AvahiObjectID, until: Duration)
-        case settled(AvahiObjectID)
+        /// What was not seen again after a new beginning is lost at `sweep`.
+        case settled(AvahiObjectID, sweep: Duration?)
     }
 
     /// How many resolvers are open at once.
@@ -21,6 +22,10 @@ struct AvahiServiceTable {
     static let retryPauses: [Duration] = [1, 2, 5, 15, 60].map { .seconds($0) }
     /// The longest that pending answers hold the first look around open: one resolver's life (5 s) and some.
     static let settlingLimit: Duration = .seconds(6)
+    /// How long after the first look around a service may still come back before it is lost.
+    ///
+    /// Those that hung on the daemon that died are announced again only now: measured 0.8 s after `settled`.
+    static let returnLimit: Duration = .seconds(5)
 
     private var browser = Browser.closed
     private var backoff = Backoff(first: .milliseconds(200), limit: .seconds(10))
@@ -36,8 +41,8 @@ struct AvahiServiceTable {
             return until
         }
         switch browser {
-        case .pausing(let until), .waitingForAnswers(_, let until): deadlines.append(until)
-        case .closed, .looking, .settled: break
+        case .pausing(let until), .waitingForAnswers(_, let until), .settled(_, let until?): deadlines.append(until)
+        case .closed, .looking, .settled(_, nil): break
         }
         return deadlines.min()
     }
@@ -46,7 +51,7 @@ struct AvahiServiceTable {
 
     private var browserID: AvahiObjectID? {
         switch browser {
-        case .looking(let id), .waitingForAnswers(let id, _), .settled(let id): id
+        case .looking(let id), .waitingForAnswers(let id, _), .settled(let id, _): id
         case .closed, .pausing: nil
         }
     }
@@ -108,14 +113,20 @@ struct AvahiServiceTable {
     private mutating func settleIfDone(_ turn: inout AvahiTurn) {
         guard case .waitingForAnswers(let id, let until) = browser else { return }
         guard queue.isEmpty && resolvers.isEmpty || until <= turn.now else { return }
-        browser = .settled(id)
+        let isAnythingMissing = records.values.contains { $0.appearances.values.contains { !$0.isSeen } }
+        browser = .settled(id, sweep: isAnythingMissing ? turn.now + Self.returnLimit : nil)
         backoff.reset()
+        turn.act(.emit(.settled))
+    }
+
+    private mutating func sweepIfDue(_ turn: inout AvahiTurn) {
+        guard case .settled(let id, let sweep?) = browser, sweep <= turn.now else { return }
+        browser = .settled(id, sweep: nil)
         for (name, record) in records {
             for (place, appearance) in record.appearances where !appearance.isSeen {
                 remove(ServiceKey(instanceName: name, place: place), &turn)
             }
         }
-        turn.act(.emit(.settled))
     }
 
     // MARK: The resolvers
@@ -165,6 +176,7 @@ struct AvahiServiceTable {
 
     mutating func advance(_ turn: inout AvahiTurn) {
         if case .pausing(let until) = browser, until <= turn.now { open(&turn) }
+        sweepIfDue(&turn)
         for (name, record) in records {
             for (place, appearance) in record.appearances {
                 guard case .pausing(let until) = appearance.phase, until <= turn.now else { continue }
@@ -218,7 +230,8 @@ struct AvahiServiceTable {
         case .resolving(let id): _ = close(resolver: id, &turn)
         case .pausing, .resting: break
         }
-        guard records[key.instanceName]?.appearances.isEmpty == true else { return report(key.instanceName, &turn) }
+        // Fewer places are no news: mostly the others go, too, one after the other. The next answer tells.
+        guard records[key.instanceName]?.appearances.isEmpty == true else { return }
         let record = records.removeValue(forKey: key.instanceName)
         if record?.reported != nil { turn.act(.emit(.lost(instanceName: key.instanceName))) }
     }
