@@ -1,7 +1,9 @@
 import HandoffSupport
 
-/// When to dial which announced service: at once when it appears, again with growing pauses while it fails, not while
-/// a link to its peer stands. Pure: time and randomness are passed in.
+/// When to dial which announced service.
+///
+/// At once when it appears, again with growing pauses while it fails, not while a link to its peer stands. Pure: time
+/// and randomness are passed in.
 public struct DialSchedule: Sendable {
     /// Where a service stands.
     public enum State: Hashable, Sendable {

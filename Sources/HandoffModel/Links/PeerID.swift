@@ -1,5 +1,5 @@
-import HandoffSupport
 public import FoundationEssentials
+import HandoffSupport
 
 /// One running app on one machine: what "ourselves", duplicate links and tie-breaks are judged by.
 public struct PeerID: Hashable, Sendable, Comparable, CustomStringConvertible {

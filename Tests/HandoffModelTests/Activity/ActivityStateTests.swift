@@ -39,7 +39,8 @@ struct ActivityStateTests {
     @Test(
         "A type is reverse-DNS",
         arguments: [
-            ("org.example.note", true), ("a.b", true), ("org.example.edit-contact_2", true), ("note", false), ("", false),
+            ("org.example.note", true), ("a.b", true), ("org.example.edit-contact_2", true), ("note", false),
+            ("", false),
             (".a.b", false), ("a..b", false), ("a.b.", false), ("a.b c", false), ("a.b\n", false), ("ä.b", false),
             ("a." + String(repeating: "x", count: 253), true), ("a." + String(repeating: "x", count: 254), false),
         ]

@@ -147,7 +147,8 @@ struct LinkStateMachineTests {
         for fields: PropertyList in [
             ["kind": "fetch", "request": 1], ["kind": "ping"], ["kind": "offers"], ["kind": 5], ["request": 1],
             ["kind": "offers", "offers": [["id": "no uuid", "type": "a.b", "title": ""]]],
-            ["kind": "activity", "request": 1, "activity": ["id": "x"]], ["kind": "error", "request": 1, "code": "one"],
+            ["kind": "activity", "request": 1, "activity": ["id": "x"]],
+            ["kind": "error", "request": 1, "code": "one"],
         ] {
             var machine = try paired()
             #expect(machine.received(body: try BinaryPropertyList.encode(fields)) == refusedForProtocol)

@@ -86,7 +86,9 @@ struct MessageTests {
         #expect(try !isMessage("types", .array(Array(repeating: "a.b", count: 65))))
         #expect(try !isMessage("instance", .data(Data(count: 15))))
         let offer: PropertyList = ["id": .string(Self.id.uuidString), "type": "a.b", "title": "t"]
-        let many = try BinaryPropertyList.encode(["kind": "offers", "offers": .array(Array(repeating: offer, count: 17))])
+        let many = try BinaryPropertyList.encode([
+            "kind": "offers", "offers": .array(Array(repeating: offer, count: 17)),
+        ])
         #expect(ReceivedMessage(body: many) == nil)
         let longKind = try BinaryPropertyList.encode(["kind": .string(String(repeating: "k", count: 65))])
         #expect(ReceivedMessage(body: longKind) == nil)

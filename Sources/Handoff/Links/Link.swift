@@ -1,0 +1,293 @@
+import FoundationEssentials
+import HandoffModel
+import HandoffSupport
+import HandoffTransport
+
+/// What a link tells the layer above; called in the order of the messages, one at a time.
+protocol LinkOwner: AnyObject, Sendable {
+    /// `hello` went both ways and both ends agreed.
+    func link(_ link: Link, paired peer: RemotePeer) async
+    /// A message that is not the link's own business.
+    func link(_ link: Link, received message: Message) async
+}
+
+/// One control connection: frames in and out, the state machine, requests and their answers, and the pings.
+actor Link {
+    /// Each step of a link's life must be over by then.
+    private enum Deadline {
+        /// `hello` both ways, from the end of the handshake.
+        static let pairing = Duration.seconds(5)
+        /// An answer to a request.
+        static let request = Duration.seconds(10)
+    }
+
+    nonisolated let id = UUID()
+    nonisolated let role: LinkRole
+    nonisolated let connection: Connection
+
+    private let clock: MonotonicClock
+    private unowned let owner: any LinkOwner  // the owner awaits run(), so it outlives the link
+    private var machine: LinkStateMachine
+    private var presence: LinkPresence
+    private var decoder = FrameDecoder()
+    private(set) var peer: RemotePeer?
+    private var end: LinkEnd?
+
+    private var requests: [Int: BoundedChannel<Message>] = [:]
+    private var nextRequest = 1
+    /// Requests of the other end that are being answered.
+    private var serving = 0
+    private var reasonWhenIdle: ByeReason?
+
+    private var desiredOffers: [Offer]?
+    private var sentOffers: [Offer]?
+    private var offersRevision = 0
+    private var isSendingOffers = false
+    private var remoteIsOffering = false
+
+    private var alarm: Alarm  // for the end of pairing, then for what presence wants next; cancelled in run()
+    private var pongWaiters: [BoundedChannel<Void>] = []
+
+    init(connection: Connection, role: LinkRole, policy: LinkPolicy, clock: MonotonicClock, owner: any LinkOwner) {
+        self.connection = connection
+        self.role = role
+        self.clock = clock
+        self.owner = owner
+        let certificate = connection.peer
+        machine = LinkStateMachine(
+            role: role,
+            policy: policy,
+            machine: certificate.machineID.flatMap { UUID(uuidString: $0) },
+            teamIDs: certificate.teamIDs
+        )
+        presence = LinkPresence(at: clock.now)
+        alarm = Alarm(clock: clock)
+    }
+
+    /// Serves the link until it ends.
+    ///
+    /// - Returns: How it ended; its connection is closed then, and every open request has failed.
+    func run() async -> LinkEnd {
+        alarm.set(at: clock.now + Deadline.pairing) { [weak self] in await self?.pairingTimedOut() }
+        await perform(machine.start())
+        while end == nil {
+            do {
+                guard let bytes = try await connection.read() else {
+                    await perform(machine.connectionLost(.connectionLost))
+                    break
+                }
+                await received(bytes)
+            } catch {
+                await perform(machine.connectionLost(PairingFailure(error)))
+            }
+        }
+        alarm.cancel()
+        for waiter in pongWaiters { waiter.finish() }
+        pongWaiters = []
+        for answer in requests.values { answer.finish(throwing: endError) }
+        requests = [:]
+        return end ?? .lost(.connectionLost)
+    }
+
+    // MARK: - What the peer asks of its link
+
+    /// Tells the other end what is offered; only the latest list travels when several come at once.
+    ///
+    /// - Parameters:
+    ///   - offers: The whole list.
+    ///   - revision: Grows with each change of the list, so that an older one that was held up is not told last.
+    func setOffers(_ offers: [Offer], revision: Int) async {
+        guard revision >= offersRevision else { return }
+        offersRevision = revision
+        desiredOffers = offers
+        updatePresence()
+        guard !isSendingOffers, peer != nil else { return }
+        isSendingOffers = true
+        while let offers = desiredOffers, offers != sentOffers, end == nil {
+            sentOffers = offers
+            await perform([.send(.offers(offers))])
+        }
+        isSendingOffers = false
+    }
+
+    /// Sends a message that wants no answer.
+    func send(_ message: Message) async {
+        guard end == nil else { return }
+        await perform([.send(message)])
+    }
+
+    /// Asks the other end for something and waits for the answer, 10 s at most.
+    ///
+    /// - Throws: ``HandoffError``: what the other end answered, or why no answer came; `CancellationError`.
+    func request(_ make: (Int) -> Message) async throws -> Message {
+        guard end == nil else { throw endError }
+        let number = nextRequest
+        nextRequest += 1
+        let answer = BoundedChannel<Message>(capacity: 1)
+        requests[number] = answer
+        await perform([.send(make(number))])
+        let timeout = HandoffError(.remoteApplicationTimedOut, "the peer did not answer within 10 s")
+        let outcome: Result<Message?, any Error>
+        do {
+            outcome = .success(
+                try await withDeadline(Deadline.request, clock: clock, timeoutError: timeout) {
+                    try await answer.next()
+                }
+            )
+        } catch {
+            outcome = .failure(error)
+        }
+        requests[number] = nil
+        await endIfIdle()
+        switch try outcome.get() {
+        case .failure(_, let error): throw error
+        case .unsupported: throw HandoffError(.versionUnsupported, "the peer does not know this request: update it")
+        case let message?: return message
+        case nil: throw endError
+        }
+    }
+
+    /// Runs the answer to a request of the other end; a link that waits to end waits for it.
+    func serve(_ answer: @Sendable () async -> Message) async {
+        serving += 1
+        let message = await answer()
+        await send(message)
+        serving -= 1
+        await endIfIdle()
+    }
+
+    /// True while fewer requests of the other end are being answered than anybody needs at once.
+    var canServe: Bool { serving < 8 }
+
+    /// Ends the link with a reason, at once.
+    func close(_ reason: ByeReason) async {
+        await perform(machine.end(reason))
+    }
+
+    /// Ends the link with a reason when no request is open, in either direction.
+    func closeWhenIdle(_ reason: ByeReason) async {
+        reasonWhenIdle = reason
+        await endIfIdle()
+    }
+
+    /// Asks whether the other end is still there.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest wait.
+    ///   - age: A peer that was heard of so recently counts as there.
+    func isAlive(within limit: Duration, heardWithin age: Duration = .zero) async -> Bool {
+        guard end == nil else { return false }
+        if age > .zero, clock.now - presence.lastHeard <= age { return true }
+        let pong = BoundedChannel<Void>(capacity: 1)
+        pongWaiters.append(pong)
+        defer { pongWaiters.removeAll { $0 === pong } }
+        await perform(presence.probe(at: clock.now))
+        let isAnswered = try? await withDeadline(limit, clock: clock, timeoutError: CancellationError()) {
+            try await pong.next() != nil
+        }
+        return isAnswered ?? false
+    }
+
+    /// What the ranking wants to know.
+    var proximity: (latency: Duration?, isSuspect: Bool) { (presence.latency, presence.isSuspect) }
+
+    // MARK: - Inside
+
+    private func received(_ bytes: [UInt8]) async {
+        presence.heard(at: clock.now)
+        decoder.append(bytes)
+        do {
+            while end == nil, let body = try decoder.next() {
+                await perform(machine.received(body: body))
+            }
+        } catch {
+            await perform(machine.receivedMalformedFrame())
+        }
+    }
+
+    private func perform(_ actions: [LinkStateMachine.Action]) async {
+        for action in actions {
+            switch action {
+            case .send(let message): await write(message)
+            case .paired(let peer):
+                self.peer = peer
+                rearm()
+                await owner.link(self, paired: peer)
+            case .deliver(let message): await deliver(message)
+            case .close(let end):
+                self.end = end
+                switch end {
+                case .lost: connection.abort()
+                case .bye, .ended: await connection.close()
+                }
+            }
+        }
+    }
+
+    private func perform(_ actions: [LinkPresence.Action]) async {
+        for action in actions {
+            switch action {
+            case .ping(let sequence): await write(.ping(sequence: sequence))
+            case .lost: await perform(machine.connectionLost(.timedOut))
+            }
+        }
+        rearm()
+    }
+
+    private func write(_ message: Message) async {
+        do {
+            try await connection.write(Frame.encode(message.encoded()))
+        } catch {
+            // The refusal that explains a failed write comes in by the reading side, which ends the link.
+        }
+    }
+
+    private func deliver(_ message: Message) async {
+        switch message {
+        case .pong(let sequence):
+            presence.pong(sequence: sequence, at: clock.now)
+            rearm()
+            for waiter in pongWaiters { _ = try? waiter.offer(()) }
+        case .activity(let request, _), .failure(let request, _), .unsupported(let request?, _):
+            _ = try? requests[request]?.offer(message)
+        case .offers(let offers):
+            remoteIsOffering = !offers.isEmpty
+            updatePresence()
+            await owner.link(self, received: message)
+        default:
+            await owner.link(self, received: message)
+        }
+    }
+
+    private func updatePresence() {
+        presence.isOffering = remoteIsOffering || !(desiredOffers ?? []).isEmpty
+        if peer != nil { rearm() }
+    }
+
+    private func endIfIdle() async {
+        guard let reason = reasonWhenIdle, requests.isEmpty, serving == 0 else { return }
+        await perform(machine.end(reason))
+    }
+
+    private func rearm() {
+        guard end == nil else { return }
+        alarm.set(at: presence.deadline) { [weak self] in await self?.presenceIsDue() }
+    }
+
+    private func presenceIsDue() async {
+        await perform(presence.due(at: clock.now))
+    }
+
+    private func pairingTimedOut() async {
+        guard peer == nil else { return }
+        await perform(machine.end(.refused(.timedOut)))
+    }
+
+    private var endError: HandoffError {
+        switch end {
+        case .bye(.refused(let failure)), .ended(.refused(let failure)):
+            HandoffError(.notPaired, "the peer is not paired: \(failure)", pairing: failure)
+        default: HandoffError(.handoffFailed, "the peer is gone")
+        }
+    }
+}

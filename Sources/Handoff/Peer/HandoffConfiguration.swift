@@ -1,0 +1,54 @@
+public import HandoffModel
+
+/// What a program tells of itself, and how its peer behaves.
+public struct HandoffConfiguration: Sendable {
+    /// The ports that peers listen on (docs/protocol.md, "Ports"): outside Linux's ephemeral range and IANA's list.
+    public static let defaultPorts: ClosedRange<UInt16> = 24280...24289
+    /// The DNS-SD service type.
+    public static let serviceType = "_handoff._tcp"
+    /// The protocol versions that this library speaks.
+    public static let versions = ProtocolVersions.current
+    /// How many peers may be linked at once.
+    public static let maximumLinks = 64
+    /// How many visitors may be linked besides.
+    public static let maximumVisitors = 16
+
+    /// The app's reverse-DNS id.
+    public let app: String
+    /// The app's name for people.
+    public let name: String
+    /// The machine's name for people.
+    public let host: String
+    /// The activity types that the app can continue.
+    public let types: [String]
+    /// The ports to try, in order.
+    public let ports: ClosedRange<UInt16>
+    /// True for a command that links for a moment: it neither announces itself nor listens.
+    public let isVisitor: Bool
+
+    /// Makes a configuration.
+    ///
+    /// - Throws: ``HandoffError/Code/invalidActivity`` where the app's id or a type is not reverse-DNS, or there are too
+    ///   many types.
+    public init(
+        app: String,
+        name: String,
+        host: String,
+        types: [String],
+        ports: ClosedRange<UInt16> = defaultPorts,
+        isVisitor: Bool = false
+    ) throws(HandoffError) {
+        for type in [app] + types where !ActivityType.isValid(type) {
+            throw HandoffError(.invalidActivity, "not a reverse-DNS name such as org.example.notes: \(type)")
+        }
+        guard types.count <= Hello.maximumTypeCount else {
+            throw HandoffError(.invalidActivity, "more than \(Hello.maximumTypeCount) activity types")
+        }
+        self.app = app
+        self.name = name
+        self.host = host
+        self.types = types
+        self.ports = ports
+        self.isVisitor = isVisitor
+    }
+}

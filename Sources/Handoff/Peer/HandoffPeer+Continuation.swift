@@ -1,0 +1,164 @@
+import FoundationEssentials
+public import HandoffModel
+import HandoffSupport
+
+/// A peer's offer that this app could continue.
+public struct Candidate: Sendable, Hashable {
+    /// Who offers.
+    public let peer: RemotePeer
+    /// What is offered.
+    public let offer: Offer
+    /// The round-trip time to the peer; nil where none was measured.
+    public let latency: Duration?
+}
+
+/// What came of a continuation, with the peers that failed before it.
+public struct Continuation: Sendable {
+    /// What was restored.
+    public let activity: ContinuedActivity
+    /// Nearer peers whose payload did not arrive, and why.
+    public let failures: [(peer: RemotePeer, error: HandoffError)]
+}
+
+extension HandoffPeer {
+    /// A candidate that was heard of so recently need not be pinged before it is chosen.
+    private static let freshness = Duration.seconds(2)
+    /// How long a candidate may take to answer that ping.
+    private static let livenessLimit = Duration.milliseconds(300)
+    /// How long an app may take for one callback.
+    private static let callbackLimit = Duration.seconds(30)
+
+    /// The offers that this app can continue, nearest first.
+    public func candidates() async -> [Candidate] {
+        var found: [PeerID: Candidate] = [:]
+        var samples: [ProximitySample] = []
+        for entry in linkedPeers() {
+            guard let offer = offers[entry.peer.id]?.first(where: { configuration.types.contains($0.type) }) else {
+                continue
+            }
+            let (latency, isSuspect) = await entry.link.proximity
+            let id = entry.peer.id
+            found[id] = Candidate(peer: entry.peer, offer: offer, latency: latency)
+            samples.append(
+                ProximitySample(peer: id, latency: latency, isSuspect: isSuspect, lastUse: lastUse[id])
+            )
+        }
+        return Ranking.order(samples).compactMap { found[$0.peer] }
+    }
+
+    /// Continues the nearest peer's activity; where its payload does not arrive, the next nearest one's.
+    ///
+    /// - Parameter isWanted: Which candidates may be chosen.
+    /// - Throws: ``HandoffError``: the last peer's, or `handoffFailed` where nothing is offered; what the app's
+    ///   restoration throws; `CancellationError`.
+    public func continueNearest(
+        where isWanted: @Sendable (Candidate) -> Bool = { _ in true }
+    ) async throws -> Continuation {
+        let wanted = await candidates().filter(isWanted)
+        guard !wanted.isEmpty else {
+            throw HandoffError(.handoffFailed, "no paired peer offers anything that could be continued here")
+        }
+        var failures: [(peer: RemotePeer, error: HandoffError)] = []
+        for candidate in await livingFirst(wanted) {
+            do {
+                return Continuation(activity: try await continueActivity(candidate), failures: failures)
+            } catch let error as HandoffError where error.code != .cancelled && error.code != .refused {
+                failures.append((candidate.peer, error))
+            }
+        }
+        throw failures.count == 1
+            ? failures[0].error
+            : HandoffError(
+                .handoffFailed,
+                "no peer's activity could be fetched: "
+                    + failures.map { "\($0.peer.hello.host): \($0.error.message)" }.joined(separator: "; ")
+            )
+    }
+
+    /// Continues one offer.
+    ///
+    /// A second call while the first still fetches cancels the first.
+    ///
+    /// - Throws: ``HandoffError``, what the app's restoration throws.
+    public func continueActivity(_ candidate: Candidate) async throws -> ContinuedActivity {
+        fetching?.cancel()
+        let task = Task { try await accept(candidate) }  // cancelled by the next call, or with this one
+        fetching = task
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func accept(_ candidate: Candidate) async throws -> ContinuedActivity {
+        let (peer, offer) = (candidate.peer, candidate.offer)
+        let application = self.application
+        let isWelcome = try await callback { await application?.shouldContinue(offer, from: peer) ?? true }
+        guard isWelcome else { throw HandoffError(.refused, "this app does not continue \(offer.type) now") }
+        try await callback { _ = await application?.willContinue(type: offer.type, from: peer) }
+        let activity: ContinuedActivity
+        do {
+            activity = ContinuedActivity(payload: try await fetch(candidate), origin: peer)
+        } catch {
+            let error = error as? HandoffError ?? HandoffError(.cancelled, "the continuation was given up")
+            // Not in this task, which may be cancelled: exactly one of the two callbacks follows willContinue.
+            await Task {
+                try? await self.callback {
+                    await application?.didFailToContinue(type: offer.type, error: error)
+                }
+            }.value
+            throw error
+        }
+        try await callback { try await application?.continueActivity(activity) }
+        lastUse[peer.id] = clock.now
+        if let link = link(to: peer.id) { await link.send(.continued(activity: activity.id)) }
+        return activity
+    }
+
+    private func fetch(_ candidate: Candidate) async throws -> ActivityPayload {
+        guard let link = link(to: candidate.peer.id) else {
+            throw HandoffError(.connectionUnavailable, "there is no link to the peer any more")
+        }
+        let id = candidate.offer.id
+        guard case .activity(_, let payload) = try await link.request({ .fetch(request: $0, activity: id) }),
+            payload.id == id, payload.type == candidate.offer.type
+        else { throw HandoffError(.handoffFailed, "the peer answered with something else than was asked for") }
+        _ = try ActivityPayload.encodedSize(of: payload.userInfo)
+        return payload
+    }
+
+    private func callback<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let timeout = HandoffError(.remoteApplicationTimedOut, "the app's callback took longer than 30 s")
+        return try await lane.run(limit: Self.callbackLimit, clock: clock, timeoutError: timeout, body)
+    }
+
+    /// The candidates that answer a ping or were heard of just now, then the others, each in their order.
+    private func livingFirst(_ candidates: [Candidate]) async -> [Candidate] {
+        let links = candidates.map { link(to: $0.peer.id) }
+        let living = await withTaskGroup(of: Int?.self) { group in
+            for (index, link) in links.enumerated() {
+                group.addTask {
+                    let isAlive = await link?.isAlive(within: Self.livenessLimit, heardWithin: Self.freshness) ?? false
+                    return isAlive ? index : nil
+                }
+            }
+            return await group.reduce(into: Set<Int>()) { if let index = $1 { $0.insert(index) } }
+        }
+        let order = candidates.indices.filter(living.contains) + candidates.indices.filter { !living.contains($0) }
+        return order.map { candidates[$0] }
+    }
+
+    /// The link to a peer.
+    func link(to peer: PeerID) -> Link? {
+        registry[peer].flatMap { links[$0]?.link }
+    }
+
+    /// The paired peers that are no visitors, with the link that stands for each.
+    func linkedPeers() -> [(peer: RemotePeer, link: Link)] {
+        links.values.compactMap { entry in
+            guard let peer = entry.peer, registry[peer.id] == entry.link.id else { return nil }
+            return (peer, entry.link)
+        }
+    }
+}

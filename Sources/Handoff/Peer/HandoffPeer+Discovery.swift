@@ -1,0 +1,124 @@
+import HandoffDiscovery
+import HandoffModel
+import HandoffSupport
+import HandoffTransport
+
+extension HandoffPeer {
+    /// The ALPN name of the link protocol.
+    static let linkProtocol = "handoff/1"
+
+    /// Announces the peer under a fresh name and salt, which tell nothing of app, user or machine.
+    ///
+    /// - Throws: `DiscoveryError` with the code `invalidAnnouncement`.
+    func announce() throws {
+        guard let port else { return }
+        var generator = SystemRandomNumberGenerator()
+        let salt = DiscoverySalt.make(using: &generator)
+        let record = tags.record(versions: HandoffConfiguration.versions, salt: salt, key: identity.discoveryKey)
+        let announcement = ServiceAnnouncement(
+            instanceName: InstanceName.make(using: &generator),
+            port: port,
+            text: record.strings
+        )
+        try discovery.announce(announcement) { collided in
+            var generator = SystemRandomNumberGenerator()
+            return ServiceAnnouncement(
+                instanceName: InstanceName.make(using: &generator),
+                port: collided.port,
+                text: collided.text
+            )
+        }
+    }
+
+    /// Takes what discovery tells, until it ends.
+    func followDiscovery() async throws {
+        for try await event in discovery.events {
+            switch event {
+            case .found(let service): found(service)
+            case .lost(let name):
+                services[name] = nil
+                schedule.lost(name)
+            case .announced(let name):
+                announcedName = name
+                log(.info, "announced", ["service": name])
+            case .settled: isDiscoverySettled = true
+            case .unavailable(let error):
+                discoveryProblem = error
+                log(.warning, "peers cannot be found: \(error)")
+            case .available:
+                if discoveryProblem != nil { log(.info, "peers can be found again") }
+                discoveryProblem = nil
+            }
+            changed()
+        }
+    }
+
+    private func found(_ service: DiscoveredService) {
+        guard service.instanceName != announcedName else { return }
+        let record: AnnouncementRecord
+        do {
+            record = try AnnouncementRecord(strings: service.text)
+        } catch {
+            log(.debug, "not a peer: \(error)", ["service": service.instanceName])
+            services[service.instanceName] = nil
+            schedule.lost(service.instanceName)
+            return
+        }
+        let match = tags.match(record, keys: [identity.discoveryKey])
+        let announced = AnnouncedService(
+            service: service,
+            account: match.account ? .match : .other,
+            // The team's tag is keyed with the account's secret: another account's team cannot be told.
+            team: match.account ? (match.team ? .match : .other) : .unknown
+        )
+        services[service.instanceName] = announced
+        guard announced.isOurs else { return schedule.lost(service.instanceName) }
+        schedule.found(service.instanceName, at: clock.now)
+        dialDue()
+    }
+
+    /// Dials every service whose time has come, and sets the alarm for the next.
+    func dialDue() {
+        let due = schedule.takeDue(at: clock.now)
+        for name in due {
+            spawn { await self.dial(name) }
+        }
+        guard let deadline = schedule.deadline else { return dialAlarm.cancel() }
+        dialAlarm.set(at: deadline) { [weak self] in await self?.dialDue() }
+    }
+
+    private func dial(_ name: String) async {
+        guard let announced = services[name] else { return }
+        do {
+            let connection = try await Dialler.dial(
+                announced.service.addresses,
+                applicationProtocol: Self.linkProtocol,
+                context: context
+            )
+            await serve(connection, role: .dialler, service: name)
+        } catch {
+            dialFailed(name, with: PairingFailure(error))
+        }
+    }
+
+    /// Notes a failed try and plans the next one.
+    func dialFailed(_ name: String, with failure: PairingFailure) {
+        var generator = SystemRandomNumberGenerator()
+        schedule.failed(name, with: failure, at: clock.now, using: &generator)
+        logRefusal(of: name, because: failure)
+        dialDue()
+        changed()
+    }
+
+    /// Takes connections until the listener ends.
+    func accept(from listener: Listener) async throws {
+        for try await event in listener.events {
+            switch event {
+            case .connection(let connection):
+                spawn { await self.serve(connection, role: .acceptor, service: nil) }
+            case .refused(let refusal):
+                logRefusal(of: refusal.remoteAddress.host, because: PairingFailure(refusal.error))
+            }
+        }
+    }
+}

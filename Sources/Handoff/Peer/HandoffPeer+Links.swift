@@ -1,0 +1,141 @@
+import FoundationEssentials
+import HandoffDiscovery
+import HandoffModel
+import HandoffSupport
+import HandoffTransport
+
+extension HandoffPeer: LinkOwner {
+    /// A new link of a pair that has one must wait this long for the old one to show that it is alive.
+    private static let probeLimit = Duration.seconds(1)
+
+    /// Runs one link from the end of its handshake to its own.
+    func serve(_ connection: Connection, role: LinkRole, service: String?) async {
+        let policy = LinkPolicy(ourselves: id, teamID: identity.teamID, hello: hello)
+        let link = Link(connection: connection, role: role, policy: policy, clock: clock, owner: self)
+        links[link.id] = LinkEntry(link: link, service: service)
+        let end = await link.run()
+        ended(link, end)
+    }
+
+    private var hello: Hello {
+        Hello(
+            versions: HandoffConfiguration.versions,
+            instance: id.instance,
+            app: configuration.app,
+            name: configuration.name,
+            host: configuration.host,
+            isVisitor: configuration.isVisitor,
+            types: configuration.types,
+            service: announcedName
+        )
+    }
+
+    func link(_ link: Link, paired peer: RemotePeer) async {
+        guard var entry = links[link.id] else { return }
+        entry.peer = peer
+        links[link.id] = entry
+        if peer.hello.isVisitor {
+            let visitors = links.values.count { $0.peer?.hello.isVisitor == true }
+            guard visitors <= HandoffConfiguration.maximumVisitors else { return await link.close(.busy) }
+        } else {
+            guard await admit(link, of: peer) else { return }
+            if let service = entry.service { schedule.linked(service, to: peer.id) }
+            if let service = peer.hello.service, isAnnounced(service, from: link.connection) {
+                schedule.linked(service, to: peer.id)
+            }
+            log(.info, "paired", ["peer": "\(peer.id)", "peer.app": peer.hello.app])
+        }
+        await link.setOffers(currentOffers, revision: offersRevision)
+        changed()
+    }
+
+    func link(_ link: Link, received message: Message) async {
+        guard let peer = links[link.id]?.peer else { return }
+        switch message {
+        case .offers(let list):
+            guard !peer.hello.isVisitor else { return }
+            offers[peer.id] = list
+            changed()
+        case .fetch(let request, let activity):
+            guard await link.canServe else {
+                let error = HandoffError(.refused, "too many requests at once")
+                return await link.send(.failure(request: request, error))
+            }
+            spawn { await link.serve { await self.answer(request, activity: activity) } }
+        case .continued(let activity):
+            guard let activity = served.last(where: { $0.id == activity }) else { return }
+            spawn { await activity.wasContinued() }
+        default:
+            break
+        }
+    }
+
+    /// True where a peer's word on its announced name fits the address it came from: it only saves a dial.
+    private func isAnnounced(_ service: String, from connection: Connection) -> Bool {
+        guard let announced = services[service], announced.isOurs else { return false }
+        return announced.service.addresses.contains { $0.octets == connection.remoteAddress.octets }
+    }
+
+    /// Decides between a new link and an older one to the same peer.
+    ///
+    /// - Returns: False where there is no room for the peer.
+    private func admit(_ link: Link, of peer: RemotePeer) async -> Bool {
+        switch registry.paired(link.id, with: peer.id, role: link.role) {
+        case .keep: break
+        case .replace(let older): closeDuplicate(older)
+        case .probe(let older): probe(older, before: link, of: peer.id)
+        case .full:
+            await link.close(.busy)
+            return false
+        }
+        return true
+    }
+
+    private func closeDuplicate(_ id: UUID) {
+        guard let link = links[id]?.link else { return }
+        spawn { await link.closeWhenIdle(.duplicate) }
+    }
+
+    private func probe(_ older: UUID, before newer: Link, of peer: PeerID) {
+        guard let link = links[older]?.link else { return }
+        spawn {
+            let isAlive = await link.isAlive(within: Self.probeLimit)
+            await self.probed(link, isAlive: isAlive, before: newer, of: peer)
+        }
+    }
+
+    private func probed(_ older: Link, isAlive: Bool, before newer: Link, of peer: PeerID) async {
+        guard links[newer.id] != nil else { return }
+        let isReplaced = registry.resolve(newer.id, role: newer.role, isProbedAlive: isAlive, of: peer)
+        await (isReplaced ? older : newer).closeWhenIdle(.duplicate)
+    }
+
+    private func ended(_ link: Link, _ end: LinkEnd) {
+        guard let entry = links.removeValue(forKey: link.id) else { return }
+        defer { changed() }
+        guard let peer = entry.peer else {
+            if let service = entry.service {
+                dialFailed(service, with: end.failure)
+            } else {
+                logRefusal(of: link.connection.remoteAddress.host, because: end.failure)
+            }
+            return
+        }
+        guard registry.ended(link.id, of: peer.id) else { return }
+        offers[peer.id] = nil
+        log(.info, "link ended", ["peer": "\(peer.id)", "reason": end.failure.rawValue])
+        var generator = SystemRandomNumberGenerator()
+        schedule.ended(peer.id, at: clock.now, using: &generator)
+        dialDue()
+    }
+}
+
+extension LinkEnd {
+    /// The end of a link as the reason why its peers are not paired.
+    var failure: PairingFailure {
+        switch self {
+        case .bye(.refused(let failure)), .ended(.refused(let failure)), .lost(let failure): failure
+        case .bye(let reason), .ended(let reason): PairingFailure(reason)
+        }
+    }
+}

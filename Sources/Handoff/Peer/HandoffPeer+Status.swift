@@ -1,0 +1,64 @@
+import HandoffDiscovery
+import HandoffModel
+import HandoffSupport
+import HandoffTransport
+
+extension HandoffPeer {
+    /// Everybody that is announced or linked, in the order of their names.
+    public func peers() async -> [PeerStatus] {
+        var statuses: [PeerStatus] = []
+        var told: Set<PeerID> = []
+        for (name, announced) in services.sorted(by: { $0.key < $1.key }) {
+            var linked: (peer: RemotePeer, link: Link)?
+            if case .linked(let id) = schedule.state(of: name) {
+                linked = linkedPeers().first { $0.peer.id == id }
+                told.insert(id)
+            }
+            statuses.append(await status(of: announced, name: name, linked: linked))
+        }
+        for linked in linkedPeers() where !told.contains(linked.peer.id) {
+            statuses.append(await status(of: nil, name: nil, linked: linked))
+        }
+        return statuses
+    }
+
+    /// True when the first look around is over and every peer of ours was paired or has failed once.
+    public var isSettled: Bool {
+        isDiscoverySettled
+            && services.allSatisfy { name, announced in
+                guard announced.isOurs else { return true }
+                switch schedule.state(of: name) {
+                case .dialling: return false
+                case .waiting: return schedule.failure(of: name) != nil
+                case .linked, nil: return true
+                }
+            }
+    }
+
+    private func status(
+        of announced: AnnouncedService?,
+        name: String?,
+        linked: (peer: RemotePeer, link: Link)?
+    ) async -> PeerStatus {
+        let failure = name.flatMap { schedule.failure(of: $0) }
+        let latency = await linked?.link.proximity.latency
+        return PeerStatus(
+            id: linked?.peer.id,
+            hello: linked?.peer.hello,
+            service: name,
+            announcedHost: announced?.service.hostName,
+            addresses: announced?.service.addresses ?? linked.map { [$0.link.connection.remoteAddress] } ?? [],
+            account: announced?.account ?? .match,
+            team: announced?.team ?? .match,
+            pairing: linked != nil ? .paired : announced?.isOurs == false ? .refused : failure?.pairing ?? .pending,
+            reason: linked != nil ? nil : announced.flatMap { Self.mismatch($0) } ?? failure,
+            offers: linked.flatMap { offers[$0.peer.id] } ?? [],
+            latency: latency ?? nil
+        )
+    }
+
+    /// What the announcement alone says against pairing.
+    private static func mismatch(_ announced: AnnouncedService) -> PairingFailure? {
+        announced.account != .match ? .otherAccount : announced.team != .match ? .otherTeam : nil
+    }
+}

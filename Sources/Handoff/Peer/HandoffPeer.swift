@@ -1,0 +1,242 @@
+import FoundationEssentials
+public import HandoffDiscovery
+public import HandoffModel
+public import HandoffSupport
+public import HandoffTransport
+
+/// One running app on one machine, with its links to the others: what a program makes to take part in handoff.
+///
+/// ``run()`` does the work until ``stop()``; the rest may be called from anywhere meanwhile.
+public actor HandoffPeer {
+    /// What it tells of itself.
+    public nonisolated let configuration: HandoffConfiguration
+    /// Its own pair of ids; the instance id is new with each peer.
+    public nonisolated let id: PeerID
+
+    nonisolated let identity: Identity
+    nonisolated let clock: MonotonicClock
+    nonisolated let log: Log
+    nonisolated let lane = CallbackLane()
+    weak let application: (any HandoffApplication)?
+
+    let context: TLSContext
+    let tags: DiscoveryTags
+    let discovery: any Discovery
+    /// Work that run() takes into its task group: the links, the dials, the answers.
+    private let jobs = BoundedChannel<@Sendable () async -> Void>(capacity: 1024)
+
+    var services: [String: AnnouncedService] = [:]
+    var schedule = DialSchedule()
+    var dialAlarm: Alarm
+    var links: [UUID: LinkEntry] = [:]
+    var registry: LinkRegistry<UUID>
+    var offers: [PeerID: [Offer]] = [:]
+    var lastUse: [PeerID: Duration] = [:]
+
+    var current: UserActivity?
+    var offersRevision = 0
+    /// Activities that were fetched, the latest last, so that they can be told when they go on elsewhere.
+    var served: [UserActivity] = []
+    var fetching: Task<ContinuedActivity, any Error>?
+
+    /// Why discovery does not work now; nil while it does.
+    public internal(set) var discoveryProblem: DiscoveryError?
+    /// The port that is listened on; nil for a visitor, and before ``run()``.
+    public internal(set) var port: UInt16?
+    var announcedName: String?
+    var isDiscoverySettled = false
+    var watchers: [UUID: BoundedChannel<Void>] = [:]
+    private var isStopping = false
+    private var refusalsLogged: Set<String> = []
+
+    /// Makes a peer that does nothing yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: What it tells of itself.
+    ///   - identity: The machine's certificate and keys.
+    ///   - discovery: How peers are found.
+    ///   - application: Who continues activities; held weakly.
+    ///   - clock: What deadlines are measured by.
+    ///   - log: Where log lines go.
+    /// - Throws: `TransportError` where the identity cannot be used; ``HandoffError/Code/notPaired`` where its
+    ///   certificate names no machine.
+    public init(
+        configuration: HandoffConfiguration,
+        identity: Identity,
+        discovery: any Discovery,
+        application: (any HandoffApplication)?,
+        clock: MonotonicClock = .system,
+        log: Log = .none
+    ) throws {
+        guard let machine = UUID(uuidString: identity.machineID) else {
+            throw HandoffError(
+                .notPaired,
+                "this machine's certificate names no machine: make a new identity",
+                pairing: .badCertificate
+            )
+        }
+        guard let team = TeamID(identity.teamID) else {
+            throw HandoffError(
+                .notPaired,
+                "this machine's certificate names no team: make a new identity",
+                pairing: .otherTeam
+            )
+        }
+        var generator = SystemRandomNumberGenerator()
+        self.configuration = configuration
+        self.identity = identity
+        self.discovery = discovery
+        self.application = application
+        self.clock = clock
+        self.log = log
+        id = PeerID(machine: machine, instance: InstanceID(using: &generator))
+        context = try TLSContext(identity: identity)
+        tags = DiscoveryTags(accountHash: identity.accountHash, team: team) {
+            Crypto.hmacSHA256(key: $0, message: $1)
+        }
+        registry = LinkRegistry(ourselves: id, capacity: HandoffConfiguration.maximumLinks)
+        dialAlarm = Alarm(clock: clock)
+    }
+
+    /// Announces, browses, listens and links until ``stop()`` is called or the task is cancelled.
+    ///
+    /// - Throws: `TransportError` with code `portInUse` where no port is free; `CancellationError`.
+    public func run() async throws {
+        let listener = try await listen()
+        port = listener?.port
+        try announce()
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await work(listener))
+        } catch {
+            outcome = .failure(error)
+        }
+        dialAlarm.cancel()
+        await listener?.close()
+        try outcome.get()
+    }
+
+    private func work(_ listener: Listener?) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Its end, by cancellation too, withdraws the announcement.
+            group.addTask { [discovery] in try await discovery.run() }
+            group.addTask { try await self.followDiscovery() }
+            if let listener {
+                group.addTask { try await self.accept(from: listener) }
+            }
+            defer { group.cancelAll() }
+            for try await job in jobs { group.addTask { await job() } }
+        }
+    }
+
+    private func listen() async throws -> Listener? {
+        guard !configuration.isVisitor else { return nil }
+        return try await Listener.bind(
+            ports: configuration.ports,
+            applicationProtocols: [Self.linkProtocol],
+            context: context,
+            clock: clock
+        )
+    }
+
+    /// Says good-bye to every peer, withdraws the announcement and lets ``run()`` return.
+    public func stop() async {
+        isStopping = true
+        dialAlarm.cancel()
+        discovery.withdraw()
+        let open = links.values.map(\.link)
+        await withTaskGroup(of: Void.self) { group in
+            for link in open { group.addTask { await link.close(.leaving) } }
+        }
+        jobs.finish()
+    }
+
+    /// Makes an activity of this app.
+    ///
+    /// - Parameters:
+    ///   - type: The reverse-DNS type; one of the configuration's.
+    ///   - title: The title that peers show to people.
+    ///   - delegate: Who saves its state; held weakly.
+    /// - Throws: ``HandoffError/Code/invalidActivity`` where the type is not declared.
+    public nonisolated func makeActivity(
+        type: String,
+        title: String,
+        delegate: (any UserActivityDelegate)?
+    ) throws(HandoffError) -> UserActivity {
+        guard configuration.types.contains(type) else {
+            throw HandoffError(.invalidActivity, "the app does not declare the activity type \(type)")
+        }
+        return UserActivity(
+            id: UUID(),
+            type: type,
+            title: title,
+            delegate: delegate,
+            peer: self,
+            lane: lane,
+            clock: clock,
+            log: log
+        )
+    }
+
+    /// Runs work in the task group of ``run()``, which cancels it at the end.
+    func spawn(_ job: @escaping @Sendable () async -> Void) {
+        guard !isStopping else { return }
+        do {
+            if try !jobs.offer(job) { log(.error, "too much to do at once: work was dropped") }
+        } catch {
+            // The channel is finished only when the peer stops; what was to be done matters no more.
+        }
+    }
+
+    /// Logs a refusal once for each pair of place and reason.
+    func logRefusal(of place: String, because failure: PairingFailure) {
+        if refusalsLogged.count >= 256 { refusalsLogged = [] }
+        guard refusalsLogged.insert("\(place) \(failure.rawValue)").inserted else { return }
+        log(.info, "not paired", ["peer.address": place, "reason": failure.rawValue])
+    }
+
+    /// Waits until something is true of the peer.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest wait.
+    ///   - condition: Looked at now, and again after each change.
+    /// - Returns: False where the wait was over first.
+    public func wait(
+        atMost limit: Duration,
+        until condition: @escaping @Sendable (isolated HandoffPeer) -> Bool
+    ) async -> Bool {
+        let watcher = UUID()
+        let changes = BoundedChannel<Void>(capacity: 1)
+        watchers[watcher] = changes
+        defer { watchers[watcher] = nil }
+        let isTrue = try? await withDeadline(limit, clock: clock, timeoutError: CancellationError()) {
+            while await !condition(self) {
+                guard try await changes.next() != nil else { return false }
+            }
+            return true
+        }
+        return isTrue ?? false
+    }
+
+    /// Wakes those who wait for a change.
+    func changed() {
+        for watcher in watchers.values { _ = try? watcher.offer(()) }
+    }
+}
+
+/// A service that was seen, and what its record says.
+struct AnnouncedService: Sendable {
+    let service: DiscoveredService
+    let account: PeerStatus.Match
+    let team: PeerStatus.Match
+
+    var isOurs: Bool { account == .match && team == .match }
+}
+
+/// A link, what it was dialled for and what became of it.
+struct LinkEntry: Sendable {
+    let link: Link
+    /// The announced service that was dialled; nil on the acceptor's side.
+    let service: String?
+    var peer: RemotePeer?
+}
