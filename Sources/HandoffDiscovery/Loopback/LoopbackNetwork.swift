@@ -45,8 +45,9 @@ public final class LoopbackNetwork: Sendable {
 
     func leave(_ id: MemberID) async {
         await onQueue { [self] in
-            removeService(of: id)
+            // First the member: whoever has left is told nothing more.
             _ = state.withLock { $0.members.removeValue(forKey: id) }
+            removeService(of: id)
         }
     }
 
