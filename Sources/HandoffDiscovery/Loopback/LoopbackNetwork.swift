@@ -60,7 +60,10 @@ public final class LoopbackNetwork: Sendable {
             removeService(of: id)
             var announcement = announcement
             while state.withLock({ $0.services[announcement.instanceName] != nil }) {
+                let taken = announcement.instanceName
                 announcement = onCollision(announcement)
+                // Nobody would ever let us have it; a real daemon would be asked again and again, slowly.
+                guard announcement.instanceName != taken else { return }
             }
             guard let member = state.withLock({ $0.members[id] }), let service = member.service(announcement) else {
                 return
