@@ -1,1 +1,4 @@
-print("not built yet")
+import CommandLineKit
+import Glibc
+
+exit(await NotesProgram.main().rawValue)
