@@ -1,4 +1,4 @@
-// What a program needs beside a peer comes with `import Handoff`: identities, offers, discovery, clocks and logs.
+// A program imports Handoff alone: what stands in its signatures comes with it.
 @_exported public import HandoffDiscovery
 @_exported public import HandoffModel
 @_exported public import HandoffSupport

@@ -43,7 +43,8 @@ public actor HandoffPeer {
     public internal(set) var discoveryProblem: DiscoveryError?
     /// The port that is listened on; nil for a visitor, and before ``run()``.
     public internal(set) var port: UInt16?
-    var announcedName: String?
+    /// The instance name it announces; nil until that is on the network.
+    public internal(set) var announcedName: String?
     var isDiscoverySettled = false
     var watchers: [UUID: BoundedChannel<Void>] = [:]
     private var isStopping = false
