@@ -146,8 +146,9 @@ public actor HandoffPeer {
         dialAlarm.cancel()
         discovery.withdraw()
         let open = links.values.map(\.link)
+        let reason = configuration.isVisitor ? ByeReason.done : .leaving
         await withTaskGroup(of: Void.self) { group in
-            for link in open { group.addTask { await link.close(.leaving) } }
+            for link in open { group.addTask { await link.close(reason) } }
         }
         jobs.finish()
     }
