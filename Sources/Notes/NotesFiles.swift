@@ -1,19 +1,13 @@
 import CommandLineKit
-import FoundationEssentials
 import Handoff
 import NotesKit
 
-/// Where the notes app keeps its things, and how its commands get at them.
+/// What the commands that deal with peers need from the file system: the identity, and the running peer's socket.
 struct NotesFiles {
     private let paths: HandoffPaths
 
     init() throws {
-        paths = try HandoffPaths(environment: ProcessInfo.processInfo.environment)
-    }
-
-    /// Opens the notes.
-    func openStore() async throws -> NotesStore {
-        try await NotesStore.open(path: paths.data + "/notes.db", machineID: identity().machineID) { Crypto.sha256($0) }
+        paths = try HandoffPaths(environment: environment)
     }
 
     /// Reads the machine's certificate and keys.

@@ -1,4 +1,3 @@
 import CommandLineKit
-import Glibc
 
-exit(await NotesProgram.main().rawValue)
+await NotesProgram.program.runProcess()

@@ -3,9 +3,9 @@ import FoundationEssentials
 import Handoff
 import NotesKit
 
-extension Verb {
+extension NotesProgram {
     /// `notes continue`: carry on with what another machine does.
-    static let continueNote = Verb(
+    static let continueVerb = Verb(
         "continue",
         "Carry on with the note that is open on the nearest of your machines",
         discussion: """
@@ -14,7 +14,6 @@ extension Verb {
             """,
         options: [
             .value("from", short: "f", "PEER", "Take it from this peer: a host's name, or a prefix of a peer's id"),
-            .flag("edit", short: "e", "Open it in the editor"),
             .flag("json", "One JSON document"),
             .flag("verbose", short: "v", "Log what happens"),
         ],
@@ -44,14 +43,13 @@ extension Verb {
             try StandardOutput.write(report.note + "\n")
         }
         if report.outcome == .removed { return .failed }
-        guard arguments.has("edit") else { return .done }
-        return try await edit(noteID: report.note, files)
+        return .done
     }
 
     /// Finds, links, fetches and leaves by itself.
     private static func continueAsVisitor(_ files: NotesFiles, _ arguments: Arguments) async throws -> ContinueReport {
         let service = try NotesService(
-            store: try await files.openStore(),
+            store: try await openStore(),
             identity: try files.identity(),
             discovery: try AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log(arguments)),
             host: hostName(),
