@@ -306,7 +306,7 @@ extension Connection {
     }
 
     /// Waits for the socket; false where it does not become ready in time, or the connection has ended.
-    private func settles(_ readiness: Socket.Readiness, until deadline: Duration) async -> Bool {
+    private func settles(_ readiness: Readiness, until deadline: Duration) async -> Bool {
         guard let socket, deadline > clock.now else { return false }
         let timeout = TransportError(.timedOut)
         let isReady: Void? = try? await withDeadline(deadline - clock.now, clock: clock, timeoutError: timeout) {

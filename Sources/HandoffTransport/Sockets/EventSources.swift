@@ -58,7 +58,7 @@ final class EventSources: @unchecked Sendable {  // every call is made on `queue
     }
 
     private func makeSource(
-        for readiness: Socket.Readiness,
+        for readiness: Readiness,
         handler: @escaping @Sendable () -> Void
     ) -> (any DispatchSourceProtocol)? {
         guard let socket else { return nil }

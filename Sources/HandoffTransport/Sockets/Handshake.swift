@@ -120,7 +120,7 @@ enum Handshake {
     }
 
     private static func wait(
-        for readiness: Socket.Readiness,
+        for readiness: Readiness,
         of socket: Socket,
         step: String,
         until deadline: Duration,
