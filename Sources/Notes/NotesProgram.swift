@@ -8,7 +8,7 @@ enum NotesProgram {
         discussion: "Notes are plain text in UTF-8. NOTE stands for a note's exact title, its id, or a beginning of "
             + "the id that no other note has (four digits at least).",
         version: Version.current,
-        verbs: [newVerb, listVerb, showVerb, removeVerb]
+        verbs: [newVerb, editVerb, listVerb, showVerb, removeVerb]
     )
 
     /// A positional value that names a note, which the shell can complete.
