@@ -1,1 +1,5 @@
-print("not built yet")
+import CommandLineKit
+import Glibc
+
+SignalStream.ignoreBrokenPipes()
+exit(await HandoffProgram.program.run(Array(CommandLine.arguments.dropFirst())).rawValue)

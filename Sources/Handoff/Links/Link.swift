@@ -108,6 +108,7 @@ actor Link {
             await perform([.send(.offers(offers))])
         }
         isSendingOffers = false
+        rearm()
     }
 
     /// Sends a message that wants no answer.
@@ -177,6 +178,8 @@ actor Link {
     ///   - age: A peer that was heard of so recently counts as there.
     func isAlive(within limit: Duration, heardWithin age: Duration = .zero) async -> Bool {
         guard end == nil else { return false }
+        // A link without its first offers is just being paired; a ping must not overtake them.
+        guard sentOffers != nil else { return true }
         if age > .zero, clock.now - presence.lastHeard <= age { return true }
         let pong = BoundedChannel<Void>(capacity: 1)
         pongWaiters.append(pong)
@@ -211,7 +214,6 @@ actor Link {
             case .send(let message): await write(message)
             case .paired(let peer):
                 self.peer = peer
-                rearm()
                 await owner.link(self, paired: peer)
             case .deliver(let message): await deliver(message)
             case .close(let end):
@@ -261,7 +263,7 @@ actor Link {
 
     private func updatePresence() {
         presence.isOffering = remoteIsOffering || !(desiredOffers ?? []).isEmpty
-        if peer != nil { rearm() }
+        rearm()
     }
 
     private func endIfIdle() async {
@@ -269,8 +271,11 @@ actor Link {
         await perform(machine.end(reason))
     }
 
+    /// Sets the alarm to what presence wants next.
+    ///
+    /// Not before the first offers have left: they tell a dialler that it is paired, so no ping may overtake them.
     private func rearm() {
-        guard end == nil else { return }
+        guard end == nil, sentOffers != nil, !isSendingOffers else { return }
         alarm.set(at: presence.deadline) { [weak self] in await self?.presenceIsDue() }
     }
 

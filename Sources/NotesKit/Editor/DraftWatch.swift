@@ -15,9 +15,11 @@ actor DraftWatch {
 
     /// Starts to watch; what is written after this returns is not missed.
     ///
+    /// - Parameter path: The file's absolute path.
     /// - Throws: `SystemError`.
     init(path: String) throws(SystemError) {
-        let (directory, name) = path.lastIndex(of: "/").map { (path[..<$0], path[$0...].dropFirst()) } ?? (".", path[...])
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let (directory, name) = (path[..<slash], path[slash...].dropFirst())
         let number = inotify_init1(CInt(IN_CLOEXEC))
         guard number >= 0 else { throw SystemError("watch \(directory)", code: errno) }
         inotify = FileDescriptor(owning: number)

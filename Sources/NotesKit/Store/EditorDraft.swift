@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import Glibc
-import HandoffSupport
+import Handoff
 
 /// The working file of an editor: the note's text, in a file that the editor may write.
 ///

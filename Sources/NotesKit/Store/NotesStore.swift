@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import HandoffSupport
+import Handoff
 
 /// The notes of one machine, in an SQLite database that several processes may open at once.
 ///
