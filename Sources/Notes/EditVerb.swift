@@ -60,7 +60,7 @@ private struct NoteEdit {
     func create(title: String) async throws -> ExitCode {
         let editor = try editor()
         let note = try await store.create(title: title, content: "")
-        let exitCode = try await run(editor, on: note, Recovery.ask.openDraft(of: note, in: store))
+        let exitCode = try await run(editor, on: note, store.makeDraft(of: note, processID: getpid()))
         try StandardOutput.write(note.id.text + "\n")
         return exitCode
     }

@@ -26,7 +26,11 @@ extension Verb {
         "close",
         "Stop offering a note that was opened",
         positionals: [
-            .optional("NOTE", "Id, unique prefix of an id, or title; without it, the one opened last", completion: .titles)
+            .optional(
+                "NOTE",
+                "Id, unique prefix of an id, or title; without it, the one opened last",
+                completion: .titles
+            )
         ],
         examples: [Example("notes close", "Stop offering the note opened last")]
     ) { arguments in

@@ -41,7 +41,9 @@ public struct EditorSession: Sendable {
     ///   the text cannot be saved. The draft is kept then.
     public func run(on draft: EditorDraft) async throws -> Result {
         let watch = try DraftWatch(path: draft.path)
-        async let following = follow(draft, watch)
+        // Before the editor starts, so that it is not met in the middle of its first write: what was recovered.
+        let begun = await trySaving(Progress(draft: draft))
+        async let following = follow(begun, watch)
         let end = await EditorProcess().run(editor, on: draft.path)
         watch.stop()
         var progress = await following
@@ -51,12 +53,19 @@ public struct EditorSession: Sendable {
     }
 
     /// Saves the draft each time that it was written.
+    private func follow(_ begun: Progress, _ watch: DraftWatch) async -> Progress {
+        var progress = begun
+        while await watch.next() { progress = await trySaving(progress) }
+        return progress
+    }
+
+    /// Saves the draft if it can be.
     ///
-    /// What cannot be saved is not an error yet: the editor may have been interrupted in the middle, and it is its last
-    /// text that counts.
-    private func follow(_ draft: EditorDraft, _ watch: DraftWatch) async -> Progress {
-        var progress = Progress(draft: draft)
-        repeat { try? await save(&progress) } while await watch.next()
+    /// That it cannot is not an error yet: the editor may be in the middle of its next write, and it is its last text
+    /// that counts.
+    private func trySaving(_ progress: Progress) async -> Progress {
+        var progress = progress
+        try? await save(&progress)
         return progress
     }
 
