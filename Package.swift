@@ -52,6 +52,7 @@ let package = Package(
         tests("HandoffTests", ["Handoff", "HandoffTestKit"]),
         tests("CommandLineKitTests", ["CommandLineKit", "HandoffTestKit"]),
         tests("NotesKitTests", ["NotesKit", "HandoffTestKit"]),
+        tests("NotesTests", ["Notes", "HandoffTestKit"]),
         tests("LANTests", ["Notes", "HandoffCommand", "HandoffTestKit"]),
     ],
     swiftLanguageModes: [.v6]

@@ -3,9 +3,9 @@ import FoundationEssentials
 import Handoff
 import NotesKit
 
-extension NotesProgram {
+extension Verb {
     /// `notes continue`: carry on with what another machine does.
-    static let continueVerb = Verb(
+    static let continueNote = Verb(
         "continue",
         "Carry on with the note that is open on the nearest of your machines",
         discussion: """
@@ -14,6 +14,7 @@ extension NotesProgram {
             """,
         options: [
             .value("from", short: "f", "PEER", "Take it from this peer: a host's name, or a prefix of a peer's id"),
+            .flag("edit", short: "e", "Open it in the editor"),
             .flag("json", "One JSON document"),
             .flag("verbose", short: "v", "Log what happens"),
         ],
@@ -43,13 +44,14 @@ extension NotesProgram {
             try StandardOutput.write(report.note + "\n")
         }
         if report.outcome == .removed { return .failed }
-        return .done
+        guard arguments.has("edit") else { return .done }
+        return try await openEditor(on: report.note, files)
     }
 
     /// Finds, links, fetches and leaves by itself.
     private static func continueAsVisitor(_ files: NotesFiles, _ arguments: Arguments) async throws -> ContinueReport {
         let service = try NotesService(
-            store: try await openStore(),
+            store: try await files.openStore(),
             identity: try files.identity(),
             discovery: try AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log(arguments)),
             host: hostName(),
