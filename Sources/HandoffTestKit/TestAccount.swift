@@ -76,11 +76,7 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
         defer { EVP_PKEY_free(peerKey) }
         let peer = makeCertificate(kind, machineID: machineID ?? Self.randomUUID(), key: peerKey)
         defer { X509_free(peer) }
-        try writeFile(
-            "\(directory)/key.pem",
-            mode: 0o600,
-            Self.pem { PEM_write_bio_PrivateKey($0, peerKey, nil, nil, 0, nil, nil) }
-        )
+        try writeFile("\(directory)/key.pem", mode: 0o600, Self.pem { PEM_write_bio_PrivateKey($0, peerKey, nil, nil, 0, nil, nil) })
         try writeFile("\(directory)/certificate.pem", mode: 0o644, Self.pem { PEM_write_bio_X509($0, peer) })
         try writeFile("\(directory)/account.pem", mode: 0o644, Self.pem { PEM_write_bio_X509($0, certificate) })
         let digits = BaseEncoding.hexadecimal(discoveryKey) + "\n"
@@ -175,9 +171,7 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
     }
 
     private static func addExtensions(
-        _ extensions: [(nid: CInt, value: String)],
-        to certificate: OpaquePointer,
-        issuer: OpaquePointer
+        _ extensions: [(nid: CInt, value: String)], to certificate: OpaquePointer, issuer: OpaquePointer
     ) {
         var context = v3_ext_ctx()
         X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)

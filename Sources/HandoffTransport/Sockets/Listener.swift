@@ -64,14 +64,11 @@ public actor Listener {
             do {
                 let socket = try ListeningSocket.open(port: port)
                 let listener = Listener(
-                    socket: socket,
-                    applicationProtocols: applicationProtocols,
-                    context: context,
-                    clock: clock
+                    socket: socket, applicationProtocols: applicationProtocols, context: context, clock: clock
                 )
                 await listener.start()
                 return listener
-            } catch  where error.code == EADDRINUSE {
+            } catch where error.code == EADDRINUSE {
                 continue
             } catch {
                 throw TransportError(.cannotListen, cause: error)
@@ -156,11 +153,7 @@ public actor Listener {
         // It ends within the handshake's limits; an eviction or `close` cancels it before.
         let task = Task { [context, clock, events] in
             let connection = try? await Handshake.run(
-                on: socket,
-                context: context,
-                role: role,
-                clock: clock,
-                progress: progress
+                on: socket, context: context, role: role, clock: clock, progress: progress
             )
             if let connection, (try? await events.send(.connection(connection))) == nil { connection.abort() }
             finish(id)

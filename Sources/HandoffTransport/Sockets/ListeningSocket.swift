@@ -11,7 +11,7 @@ enum ListeningSocket {
     static func open(port: UInt16) throws(SystemError) -> Socket {
         do {
             return try open([UInt8](repeating: 0, count: 16), port: port)
-        } catch  where error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL {
+        } catch where error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL {
             return try open([0, 0, 0, 0], port: port)
         }
     }

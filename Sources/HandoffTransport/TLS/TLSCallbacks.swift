@@ -19,9 +19,7 @@ func verifyCallback(_ isGood: CInt, _ verification: OpaquePointer?) -> CInt {
 }
 
 func clientHelloCallback(
-    _ ssl: OpaquePointer?,
-    _ alert: UnsafeMutablePointer<CInt>?,
-    _: UnsafeMutableRawPointer?
+    _ ssl: OpaquePointer?, _ alert: UnsafeMutablePointer<CInt>?, _: UnsafeMutableRawPointer?
 ) -> CInt {
     guard let engine = TLSEngine.of(ssl) else { return SSL_CLIENT_HELLO_ERROR }
     let refusal = engine.judgeHello(

@@ -96,16 +96,11 @@ package final class TLSEngine {
         SSL_get0_alpn_selected(ssl, &name, &count)
         let selected = String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
         // A server that ignores ALPN passes the handshake, and so would one without a certificate over a PSK.
-        guard applicationProtocols.contains(selected) else {
-            throw fail(TransportError(.applicationProtocol, refusedBy: .us))
-        }
-        guard let handle = SSL_get1_peer_certificate(ssl) else {
-            throw fail(TransportError(.noCertificate, refusedBy: .us))
-        }
+        guard applicationProtocols.contains(selected) else { throw fail(TransportError(.applicationProtocol, refusedBy: .us)) }
+        guard let handle = SSL_get1_peer_certificate(ssl) else { throw fail(TransportError(.noCertificate, refusedBy: .us)) }
         applicationProtocol = selected
         peer = PeerCertificate(
-            Certificate(takingOwnership: handle),
-            accountHash: context.identity.accountHash
+            Certificate(takingOwnership: handle), accountHash: context.identity.accountHash
         )
         return true
     }
