@@ -6,6 +6,9 @@ SHELL := bash
 PREFIX ?= /usr/local
 DESTDIR ?=
 COMMANDS := notes handoff
+# The directories that `make install` writes to, under PREFIX.
+INSTALLED := bin share/man/man1 share/bash-completion/completions share/zsh/site-functions \
+    share/fish/vendor_completions.d
 
 # The Swift runtime is linked in, so that the commands run on machines without the toolchain.
 RELEASE := -c release --static-swift-stdlib
@@ -74,13 +77,25 @@ install: ## install what `make build` built, under DESTDIR and PREFIX
 	@for command in $(COMMANDS); do \
 	    [[ -x .build/release/$$command ]] || { echo "nothing to install; run: make build" >&2; exit 1; }; \
 	done
-	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -d $(INSTALLED:%="$(DESTDIR)$(PREFIX)/%")
 	install -m 0755 $(COMMANDS:%=.build/release/%) "$(DESTDIR)$(PREFIX)/bin/"
-	@# Manual pages and completions that the commands print are installed here, and removed below.
+	@# The commands themselves know their verbs, so pages and completions cannot be out of date.
+	@umask 022; for command in $(COMMANDS); do \
+	    program=.build/release/$$command share="$(DESTDIR)$(PREFIX)/share"; \
+	    $$program --dump-man >"$$share/man/man1/$$command.1"; \
+	    $$program completion bash >"$$share/bash-completion/completions/$$command"; \
+	    $$program completion zsh >"$$share/zsh/site-functions/_$$command"; \
+	    $$program completion fish >"$$share/fish/vendor_completions.d/$$command.fish"; \
+	done
 
 .PHONY: uninstall
 uninstall: ## remove what `make install` installed
-	rm -f $(COMMANDS:%="$(DESTDIR)$(PREFIX)/bin/%")
+	@for command in $(COMMANDS); do \
+	    rm -f "$(DESTDIR)$(PREFIX)/bin/$$command"; \
+	    share="$(DESTDIR)$(PREFIX)/share"; \
+	    rm -f "$$share/man/man1/$$command.1" "$$share/bash-completion/completions/$$command" \
+	        "$$share/zsh/site-functions/_$$command" "$$share/fish/vendor_completions.d/$$command.fish"; \
+	done
 
 .PHONY: clean
 clean: ## remove everything that was built

@@ -112,6 +112,7 @@ actor Link {
             await perform([.send(.offers(offers))])
         }
         isSendingOffers = false
+        rearm()
     }
 
     /// Sends a message that wants no answer.
@@ -178,12 +179,13 @@ actor Link {
     ///   - age: A peer that was heard of so recently counts as there.
     func isAlive(within limit: Duration, heardWithin age: Duration = .zero) async -> Bool {
         guard end == nil else { return false }
+        // A link without its first offers is just being paired; a ping must not overtake them.
+        guard sentOffers != nil else { return true }
         if age > .zero, clock.now - presence.lastHeard <= age { return true }
         let pong = BoundedChannel<Void>(capacity: 1)
         pongWaiters.append(pong)
         defer { pongWaiters.removeAll { $0 === pong } }
-        // Before the offers no ping may go out; one follows them at once.
-        if sentOffers != nil { await perform(presence.probe(at: clock.now)) }
+        await perform(presence.probe(at: clock.now))
         let isAnswered = try? await withDeadline(limit, clock: clock, timeoutError: CancellationError()) {
             try await pong.next() != nil
         }
@@ -219,7 +221,6 @@ actor Link {
             case .paired(let peer):
                 self.peer = peer
                 await owner.link(self, paired: peer)
-                rearm()
             case .deliver(let message): await deliver(message)
             case .close(.lost): connection.abort()
             case .close(.bye), .close(.ended): await connection.close()
@@ -278,7 +279,9 @@ actor Link {
         await close(reason)
     }
 
-    /// Sets the alarm for the next ping; none before the offers, which the dialler waits for first.
+    /// Sets the alarm to what presence wants next.
+    ///
+    /// Not before the first offers have left: they tell a dialler that it is paired, so no ping may overtake them.
     private func rearm() {
         guard end == nil, sentOffers != nil else { return }
         alarm.set(at: presence.deadline) { [weak self] in await self?.presenceIsDue() }

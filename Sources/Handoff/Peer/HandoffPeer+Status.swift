@@ -35,6 +35,22 @@ extension HandoffPeer {
             }
     }
 
+    /// Pings every linked peer a few times, so that ``peers()`` tells more than the first, slowest round trip.
+    ///
+    /// - Parameter limit: The longest it may take.
+    public func measureLatencies(within limit: Duration) async {
+        let links = linkedPeers().map(\.link)
+        try? await withDeadline(limit, clock: clock, timeoutError: CancellationError()) {
+            await withTaskGroup(of: Void.self) { group in
+                for link in links {
+                    group.addTask {
+                        for _ in 0..<3 { guard await link.isAlive(within: limit) else { return } }
+                    }
+                }
+            }
+        }
+    }
+
     private func status(
         of announced: AnnouncedService?,
         name: String?,

@@ -42,7 +42,8 @@ public actor HandoffPeer {
     public internal(set) var discoveryProblem: DiscoveryError?
     /// The port that is listened on; nil for a visitor, and before ``run()``.
     public internal(set) var port: UInt16?
-    var announcedName: String?
+    /// The instance name it announces; nil until that is on the network.
+    public internal(set) var announcedName: String?
     var isDiscoverySettled = false
     var watchers: [UUID: BoundedChannel<Void>] = [:]
     private var isStopping = false
@@ -147,8 +148,9 @@ public actor HandoffPeer {
         dialAlarm.cancel()
         discovery.withdraw()
         let open = links.values.map(\.link)
+        let reason = configuration.isVisitor ? ByeReason.done : .leaving
         await withTaskGroup(of: Void.self) { group in
-            for link in open { group.addTask { await link.close(.leaving) } }
+            for link in open { group.addTask { await link.close(reason) } }
         }
         jobs.finish()
     }

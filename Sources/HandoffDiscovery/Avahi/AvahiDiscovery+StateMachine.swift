@@ -126,6 +126,7 @@ extension AvahiDiscovery {
 
         private mutating func unavailable(_ error: DiscoveryError) {
             tell(.unavailable(error))
+            table.forgetAll()
             turn.act(.refuse(error))
         }
 

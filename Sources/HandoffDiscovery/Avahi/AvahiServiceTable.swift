@@ -144,6 +144,11 @@ struct AvahiServiceTable {
         wanted.remove(instanceName)
     }
 
+    /// All that waited were refused.
+    mutating func forgetAll() {
+        wanted = []
+    }
+
     mutating func answered(_ id: AvahiObjectID, _ answer: ServiceAnswer, _ turn: inout AvahiTurn) {
         guard let key = close(resolver: id, &turn) else { return }
         update(key) { appearance in

@@ -45,8 +45,9 @@ public final class LoopbackNetwork: Sendable {
 
     func leave(_ id: MemberID) async {
         await onQueue { [self] in
-            removeService(of: id)
+            // First the member: whoever has left is told nothing more.
             _ = state.withLock { $0.members.removeValue(forKey: id) }
+            removeService(of: id)
         }
     }
 
@@ -59,7 +60,10 @@ public final class LoopbackNetwork: Sendable {
             removeService(of: id)
             var announcement = announcement
             while state.withLock({ $0.services[announcement.instanceName] != nil }) {
+                let taken = announcement.instanceName
                 announcement = onCollision(announcement)
+                // Nobody would ever let us have it; a real daemon would be asked again and again, slowly.
+                guard announcement.instanceName != taken else { return }
             }
             guard let member = state.withLock({ $0.members[id] }), let service = member.service(announcement) else {
                 return

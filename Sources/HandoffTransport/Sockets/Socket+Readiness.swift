@@ -29,8 +29,9 @@ extension Socket {
         }
     }
 
-    /// A source whose first event ends it. Both an event and a cancellation lead through its cancel handler, which
-    /// runs once: so the waiting task is resumed exactly once, and not before the kernel has let go of the socket.
+    /// A source whose first event ends it.
+    ///
+    /// Both an event and a cancellation lead through its cancel handler, which runs once: so the waiting task is resumed exactly once, and not before the kernel has let go of the socket.
     private final class OneShot: @unchecked Sendable {  // Dispatch sources may be cancelled from any thread
         private let source: any DispatchSourceProtocol
 

@@ -1,5 +1,5 @@
 import Glibc
-import HandoffSupport
+import Handoff
 
 /// Makes the store's directories and files, closed to everyone else.
 enum StoreFiles {

@@ -1,0 +1,68 @@
+import CommandLineKit
+import FoundationEssentials
+import Handoff
+
+/// `handoff discover`: looks around as a visitor, and shows what it saw.
+struct Discover {
+    /// How long the round-trip times of those who were found may hold the answer up.
+    private static let measuringLimit = Duration.milliseconds(100)
+    private static let standardTimeout = Duration.seconds(3)
+    private static let longestTimeout = 600
+
+    private let isJSON: Bool
+    private let timeout: Duration
+    private let log: Log
+
+    init(_ arguments: Arguments) throws(CommandFailure) {
+        isJSON = arguments.has("json")
+        timeout = try arguments["timeout"].map(Self.duration) ?? Self.standardTimeout
+        log = Log.lines(from: arguments.has("verbose") ? .debug : .error) { StandardError.write(printable($0) + "\n") }
+    }
+
+    func run() async throws -> ExitCode {
+        let environment = ProcessInfo.processInfo.environment
+        let listing = PeerListing(try await look(identityIn: HandoffPaths(environment: environment)))
+        if isJSON {
+            try StandardOutput.writeJSON(listing)
+        } else if listing.peers.isEmpty {
+            StandardError.write(
+                "no peers found: check that one runs (notes run), that both machines are on the same network, and that "
+                    + "no firewall drops mDNS (UDP port 5353)\n"
+            )
+        } else {
+            try StandardOutput.write(listing.table(width: Terminal.standardOutput(environment: environment).width))
+        }
+        return .done
+    }
+
+    private func look(identityIn paths: HandoffPaths) async throws -> [PeerStatus] {
+        let peer = try HandoffPeer(
+            configuration: HandoffConfiguration(
+                app: "org.handoff.discover",
+                name: "handoff discover",
+                host: hostName(),
+                types: [],
+                isVisitor: true
+            ),
+            identity: Identity.load(directory: paths.configuration + "/identity"),
+            discovery: AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
+            application: nil,
+            log: log
+        )
+        async let running: Void = peer.run()
+        _ = await peer.wait(atMost: timeout) { $0.isSettled || $0.discoveryProblem != nil }
+        await peer.measureLatencies(within: Self.measuringLimit)
+        let (peers, problem) = (await peer.peers(), await peer.discoveryProblem)
+        await peer.stop()
+        try await running
+        if let problem { throw CommandFailure(problem.message) }
+        return peers
+    }
+
+    private static func duration(_ text: String) throws(CommandFailure) -> Duration {
+        guard let seconds = Double(text), seconds > 0, seconds <= Double(longestTimeout) else {
+            throw .usage("--timeout is a number of seconds up to \(longestTimeout), and not “\(printable(text))”")
+        }
+        return .seconds(seconds)
+    }
+}

@@ -1,0 +1,119 @@
+import CommandLineKit
+import Handoff
+
+/// The peers as `handoff discover` shows them: the nearest first, those that are not paired last.
+struct PeerListing: Encodable {
+    let peers: [Row]
+
+    /// Puts the peers in order.
+    init(_ statuses: [PeerStatus]) {
+        peers = statuses.map { Row($0) }.sorted { $0.place < $1.place }
+    }
+
+    /// The table for people.
+    ///
+    /// - Parameter width: The terminal's columns; nil where nothing may be cut.
+    func table(width: Int?) -> String {
+        var table = Table(columns: [
+            Table.Column("NAME"), Table.Column("APP", isFlexible: true), Table.Column("HOST"),
+            Table.Column("ADDRESSES", isFlexible: true), Table.Column("PORT", isNumeric: true),
+            Table.Column("ACCOUNT"), Table.Column("TEAM"), Table.Column("PAIRED", isFlexible: true),
+            Table.Column("OFFER", isFlexible: true), Table.Column("RTT", isNumeric: true),
+        ])
+        for row in peers { table.append(row.cells) }
+        return table.text(width: width)
+    }
+}
+
+extension PeerListing {
+    /// One peer; what is not known is nil, and `null` in JSON.
+    struct Row: Encodable {
+        private enum CodingKeys: String, CodingKey {
+            case id, name, app, host, addresses, port, account, team, pairing, reason, offer
+            case roundTripMilliseconds = "rtt_ms"
+        }
+
+        private struct OfferRow: Encodable {
+            let type: String
+            let title: String
+        }
+
+        /// What the rows are ordered by.
+        let place: (isLast: Int, latency: Duration, host: String, service: String)
+
+        private let id: String?
+        private let name: String?
+        private let app: String?
+        /// What it calls itself once it is paired, and before that the name that it has in mDNS.
+        private let host: String?
+        private let addresses: [String]
+        private let port: UInt16?
+        private let account: PeerStatus.Match
+        private let team: PeerStatus.Match
+        private let pairing: PeerStatus.Pairing
+        private let reason: PairingFailure?
+        private let offer: OfferRow?
+        private let latency: Duration?
+
+        init(_ status: PeerStatus) {
+            id = status.id?.description
+            name = status.hello?.name
+            app = status.hello?.app
+            host = status.hello?.host ?? status.announcedHost
+            addresses = status.addresses.map(\.host)
+            port = status.addresses.first?.port
+            account = status.account
+            team = status.team
+            pairing = status.pairing
+            reason = status.reason
+            offer = status.offers.first.map { OfferRow(type: $0.type, title: $0.title) }
+            latency = status.latency
+            // A day stands for a round-trip time that was not measured.
+            let distance = status.latency ?? .seconds(24 * 60 * 60)
+            place = (status.pairing == .paired ? 0 : 1, distance, host ?? "", status.service ?? "")
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(id, forKey: .id)
+            try container.encode(name, forKey: .name)
+            try container.encode(app, forKey: .app)
+            try container.encode(host, forKey: .host)
+            try container.encode(addresses, forKey: .addresses)
+            try container.encode(port, forKey: .port)
+            try container.encode(account.rawValue, forKey: .account)
+            try container.encode(team.rawValue, forKey: .team)
+            try container.encode(pairing.rawValue, forKey: .pairing)
+            try container.encode(reason?.rawValue, forKey: .reason)
+            try container.encode(offer, forKey: .offer)
+            try container.encode(roundTripMilliseconds, forKey: .roundTripMilliseconds)
+        }
+
+        /// One cell for each column of the table.
+        var cells: [String] {
+            let time = roundTripMilliseconds.map { milliseconds in
+                // Two decimals: what is below is noise.
+                let hundredths = Int((milliseconds * 100).rounded())
+                let fraction = hundredths % 100
+                return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) ms"
+            }
+            return [
+                name ?? "-", app ?? "-", host ?? "-", addresses.isEmpty ? "-" : addresses.joined(separator: ", "),
+                port.map { "\($0)" } ?? "-", account.rawValue, team.rawValue, pairedCell, offer?.title ?? "-",
+                time ?? "-",
+            ]
+        }
+
+        private var pairedCell: String {
+            switch pairing {
+            case .paired: "yes"
+            case .pending: "not yet"
+            case .refused, .unreachable: "no: \(reason?.description ?? pairing.rawValue)"
+            }
+        }
+
+        private var roundTripMilliseconds: Double? {
+            latency.map { Double(($0 / .microseconds(1)).rounded()) / 1000 }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+public import FoundationEssentials
+
+/// What a command asks of the running peer: one JSON object a line on its socket.
+public enum ControlRequest: Codable, Sendable, Hashable {
+    /// Who and where the peer is.
+    case status
+    /// What is offered, here and by the paired peers.
+    case activities
+    /// Make a note the current activity until it is closed.
+    case open(note: UUID)
+    /// Stop offering a note that was opened; without one, the newest.
+    case close(note: UUID?)
+    /// Make a note the current activity for as long as this connection stands: an editor's lease.
+    case hold(note: UUID)
+    /// The store has a newer text of a note, or removed it.
+    case changed(note: UUID)
+    /// Continue the nearest peer's activity, or that of the peer which is named.
+    case continueActivity(from: String?)
+}
+
+/// What the peer answers: one JSON object a line.
+public enum ControlReply: Codable, Sendable, Hashable {
+    /// It is done.
+    case done
+    /// The answer to `status`.
+    case status(StatusReport)
+    /// The answer to `activities`.
+    case activities([ActivityReport])
+    /// The answer to `continueActivity`.
+    case continued(ContinueReport)
+    /// It could not be done; the message says why and what to do.
+    case failed(message: String)
+}
+
+/// The running peer, for people and programs.
+public struct StatusReport: Codable, Sendable, Hashable {
+    /// The process.
+    public let pid: Int32
+    /// The peer's id, as others see it.
+    public let id: String
+    /// The machine's name.
+    public let host: String
+    /// The TCP port it listens on.
+    public let port: Int?
+    /// The instance name it announces; nil where nothing is announced now.
+    public let service: String?
+    /// The paired peers.
+    public let peers: [PeerReport]
+    /// What it offers now.
+    public let current: ActivityReport?
+    /// Why peers cannot be found now; nil while they can.
+    public let problem: String?
+}
+
+/// A paired peer.
+public struct PeerReport: Codable, Sendable, Hashable {
+    /// Its id.
+    public let id: String
+    /// Its machine's name.
+    public let host: String
+    /// Its app's name.
+    public let name: String
+    /// The round-trip time in milliseconds; nil where none was measured.
+    public let rttMilliseconds: Double?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, host, name
+        case rttMilliseconds = "rtt_ms"
+    }
+}
+
+/// An activity that is offered.
+public struct ActivityReport: Codable, Sendable, Hashable {
+    /// The activity's id.
+    public let id: String
+    /// Its type.
+    public let type: String
+    /// Its title.
+    public let title: String
+    /// Who offers it; nil for this machine.
+    public let peer: PeerReport?
+}
+
+/// What came of a continuation.
+public struct ContinueReport: Codable, Sendable, Hashable {
+    /// What happened to the note here.
+    public enum Outcome: String, Codable, Sendable {
+        /// It was not here before.
+        case added
+        /// The peer's text was newer.
+        case updated
+        /// It is the same text.
+        case same
+        /// The text here is newer and stays.
+        case older
+        /// It was removed here, after the peer's text was written; it stays removed.
+        case removed
+        /// Both were edited: both texts are kept.
+        case conflict
+    }
+
+    /// A peer whose payload did not arrive.
+    public struct Failure: Codable, Sendable, Hashable {
+        /// Its machine's name.
+        public let host: String
+        /// Why.
+        public let message: String
+    }
+
+    /// The note's id.
+    public let note: String
+    /// The note's title here.
+    public let title: String
+    /// What happened to it here.
+    public let outcome: Outcome
+    /// The note that keeps the other text, after a conflict.
+    public let copy: String?
+    /// Where it came from.
+    public let from: PeerReport
+    /// Nearer peers that failed.
+    public let failures: [Failure]
+}
