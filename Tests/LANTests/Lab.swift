@@ -118,6 +118,11 @@ private struct Peers: Decodable {
 
 /// One peer of `handoff discover --json`.
 struct Peer: Decodable, Sendable {
+    private enum CodingKeys: String, CodingKey {
+        case id, name, app, host, addresses, port, account, team, pairing, reason, offer
+        case roundTripMilliseconds = "rtt_ms"
+    }
+
     struct Offer: Decodable, Sendable {
         let type: String
         let title: String
@@ -134,5 +139,5 @@ struct Peer: Decodable, Sendable {
     let pairing: String
     let reason: String?
     let offer: Offer?
-    let rtt_ms: Double?
+    let roundTripMilliseconds: Double?
 }
