@@ -1,1 +1,3 @@
-print("not built yet")
+import CommandLineKit
+
+await NotesProgram.program.runProcess()

@@ -41,7 +41,7 @@ struct EditorDraftTests {
     func recovery() async throws {
         let path = directory.database
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            let store = try await NotesStore.open(path: path, machineID: "A", hash: testHash)
+            let store = try await NotesStore.open(path: path, hash: testHash)
             let note = try await store.create(title: "T", content: "one")
             let draft = try await store.makeDraft(of: note, processID: getpid())
             try Data("typed".utf8).write(to: URL(fileURLWithPath: draft.path))

@@ -36,7 +36,7 @@ struct StoreFailureTests {
     func killed() async throws {
         let path = directory.database
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            let store = try await NotesStore.open(path: path, machineID: "A", hash: testHash)
+            let store = try await NotesStore.open(path: path, hash: testHash)
             let note = try await store.create(title: "T", content: "one")
             _ = try await store.save(id: note.id, opened: note.version, title: "T", content: "acknowledged")
             kill(getpid(), SIGKILL)
@@ -52,7 +52,7 @@ struct StoreFailureTests {
             for machine in ["A", "B", "C"] {
                 group.addTask {
                     await #expect(processExitsWith: .success) { [path = path as String, machine = machine as String] in
-                        let store = try await NotesStore.open(path: path, machineID: machine, hash: testHash)
+                        let store = try await NotesStore.open(path: path, hash: testHash)
                         for number in 0..<10 { _ = try await store.create(title: "\(machine)\(number)", content: "") }
                     }
                 }
@@ -154,7 +154,7 @@ struct StoreFailureTests {
         // In a process of its own, which gives up root's right to write everything.
         await #expect(processExitsWith: .success) { [path = path as String] in
             if geteuid() == 0 { try #require(setuid(65_534) == 0) }
-            let code = await errorCode { try await NotesStore.open(path: path, machineID: "A", hash: testHash) }
+            let code = await errorCode { try await NotesStore.open(path: path, hash: testHash) }
             #expect(code == .readOnly)
         }
     }

@@ -40,10 +40,10 @@ final class TemporaryDirectory: Sendable {
     ) async throws -> NotesStore {
         try await NotesStore.open(
             path: path ?? database,
-            machineID: machine,
             hash: testHash,
             now: { Date(timeIntervalSince1970: 1_000) },
-            busyTimeout: busyTimeout
+            busyTimeout: busyTimeout,
+            newReplicaID: machine
         )
     }
 }

@@ -7,6 +7,9 @@ public actor NotesService {
     private var makePeer: (@Sendable (any HandoffApplication) throws -> HandoffPeer)?
     private var startedPeer: HandoffPeer?
 
+    /// True when ``run(socket:)`` has returned.
+    public private(set) var hasStopped = false
+
     private var leases = Leases()
     private var activity: (note: UUID, title: String, activity: UserActivity)?
     private var outcomes: [UUID: (note: Note, outcome: ContinueReport.Outcome, copy: Note?)] = [:]
@@ -67,6 +70,7 @@ public actor NotesService {
     public func run(socket: String?) async throws {
         let peer = try peer()
         let server = try socket.map { try ControlServer(path: $0, service: self) }
+        defer { hasStopped = true }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await peer.run() }
             if let server { group.addTask { try await server.run() } }
@@ -105,6 +109,26 @@ public actor NotesService {
             failures: continuation.failures.map { .init(host: $0.peer.hello.host, message: $0.error.message) }
         )
     }
+
+    /// Looks for peers, continues and leaves again, without a running peer.
+    ///
+    /// - Parameter name: A host's name or a prefix of a peer's id; nil for the nearest.
+    /// - Throws: ``ControlFailure``; ``HandoffError``; ``NotesStoreError``; what `HandoffPeer.run` throws.
+    public func continueAsVisitor(from name: String?) async throws -> ContinueReport {
+        let peer = try peer()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.run(socket: nil) }
+            _ = await peer.wait(atMost: Self.visitLimit) { $0.isSettled || $0.discoveryProblem != nil }
+            if let problem = await peer.discoveryProblem { throw problem }
+            let report = try await continueNote(from: name)
+            await stop()
+            try await group.waitForAll()
+            return report
+        }
+    }
+
+    /// How long a visitor looks for peers; the first look around takes Avahi about a second.
+    private static let visitLimit = Duration.seconds(4)
 
     /// Finds the one peer that a name means.
     private static func resolve(_ name: String, on peer: HandoffPeer) async throws -> PeerID {

@@ -9,7 +9,7 @@ import Handoff
 public struct EditorDraft: Sendable, Hashable {
     /// The note that is edited.
     public let noteID: UUID
-    /// The version that the editor began with, to be given to ``NotesStore/save(id:opened:title:content:)``.
+    /// The version that the editor began with, or has come to by ``NotesStore/save(_:content:)``.
     public let opened: VersionVector
     /// The file (0600), in a directory of its own (0700).
     public let path: String
@@ -128,6 +128,20 @@ extension NotesStore {
             throw NotesStoreError(.draftUnusable, "\(SystemError("cannot remove \(path)", code: code)): remove it")
         }
         try forgetDraft(of: id)
+    }
+
+    /// Remembers that an editor has come to a version.
+    func advance(_ draft: EditorDraft, to version: VersionVector) throws -> EditorDraft {
+        guard version != draft.opened else { return draft }
+        let advanced = EditorDraft(
+            noteID: draft.noteID,
+            opened: version,
+            path: draft.path,
+            processID: draft.processID,
+            processStart: draft.processStart
+        )
+        try record(advanced)
+        return advanced
     }
 
     private func record(_ draft: EditorDraft) throws {

@@ -79,7 +79,8 @@ public enum NoteText {
 }
 
 extension NotesStoreError {
-    static let contentTooLong = NotesStoreError(
+    /// A text is over ``NoteText/maximumContentBytes``.
+    public static let contentTooLong = NotesStoreError(
         .invalidContent,
         "the text has more than 16 MiB, the most a note may have: split it"
     )

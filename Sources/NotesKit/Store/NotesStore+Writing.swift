@@ -38,7 +38,7 @@ extension NotesStore {
             id: id,
             title: title,
             content: content,
-            version: VersionVector().incremented(for: machineID),
+            version: VersionVector().incremented(for: replicaID),
             created: date,
             modified: date,
             hash: hash
@@ -59,31 +59,34 @@ extension NotesStore {
     /// - Returns: What was done, and the note as it is now.
     /// - Throws: ``NotesStoreError``; nothing is stored then.
     public func save(id: UUID, opened: VersionVector, title: String, content: String) throws -> SaveOutcome {
+        try database.transaction { try saveText(id: id, opened: opened, title: title, content: content) }
+    }
+
+    /// Does what ``save(id:opened:title:content:)`` does, as a part of a transaction.
+    func saveText(id: UUID, opened: VersionVector, title: String, content: String) throws -> SaveOutcome {
         try NoteText.validate(title: title)
         try NoteText.validate(content: content)
         let savedHash = Note.contentHash(title: title, content: content, hash: hash)
-        return try database.transaction {
-            guard let current = try note(id: id) else { throw NotesStoreError.noSuchNote(id) }
-            guard try savedHash != current.contentHash && savedHash != replacedHash(of: id, version: opened) else {
-                return .unchanged(current)
-            }
-            let saved = Note(
-                id: id,
-                title: title,
-                content: content,
-                version: current.version.merged(with: opened).incremented(for: machineID),
-                contentHash: savedHash,
-                created: current.created,
-                modified: now(),
-                isDeleted: false
-            )
-            try write(saved, over: current)
-            if current.isDeleted { return .broughtBack(saved) }
-            if current.version == opened { return .saved(saved) }
-            let copy = current.conflictCopy(hash: hash)
-            try apply(copy)
-            return .conflict(note: saved, copy: copy)
+        guard let current = try note(id: id) else { throw NotesStoreError.noSuchNote(id) }
+        guard try savedHash != current.contentHash && savedHash != replacedHash(of: id, version: opened) else {
+            return .unchanged(current)
         }
+        let saved = Note(
+            id: id,
+            title: title,
+            content: content,
+            version: current.version.merged(with: opened).incremented(for: replicaID),
+            contentHash: savedHash,
+            created: current.created,
+            modified: now(),
+            isDeleted: false
+        )
+        try write(saved, over: current)
+        if current.isDeleted { return .broughtBack(saved) }
+        if current.version == opened { return .saved(saved) }
+        let copy = current.conflictCopy(hash: hash)
+        try apply(copy)
+        return .conflict(note: saved, copy: copy)
     }
 
     /// Removes a note; a tombstone stays, and the text is among the revisions.
@@ -94,7 +97,7 @@ extension NotesStore {
     public func remove(id: UUID) throws -> Note {
         try database.transaction {
             guard let current = try note(id: id), !current.isDeleted else { throw NotesStoreError.noSuchNote(id) }
-            let version = current.version.incremented(for: machineID)
+            let version = current.version.incremented(for: replicaID)
             let tombstone = current.tombstone(version: version, at: now(), hash: hash)
             try write(tombstone, over: current)
             return tombstone

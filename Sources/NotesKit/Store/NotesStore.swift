@@ -14,29 +14,31 @@ public actor NotesStore {
 
     /// Where the database file is.
     public nonisolated let path: String
-    /// The id under which this machine's saves are counted.
-    public nonisolated let machineID: String
 
     let hash: NoteHash
     let now: @Sendable () -> Date
     private let executor = QueueExecutor(label: "handoff.notes-store")
     private var openDatabase: Database?
+    /// The id under which saves in this database are counted.
+    private(set) var replicaID = ""
 
     /// The queue that all calls run on.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private init(path: String, machineID: String, hash: @escaping NoteHash, now: @escaping @Sendable () -> Date) {
+    private init(path: String, hash: @escaping NoteHash, now: @escaping @Sendable () -> Date) {
         self.path = path
-        self.machineID = machineID
         self.hash = hash
         self.now = now
     }
 
     /// Opens the store, and makes its directory (0700) and file (0600) where they are missing.
     ///
+    /// Saves are counted under an id that the database was given when it was made, and not under the machine's, so that
+    /// notes can be written before the machine has one. Version vectors ask no more of a name than that no other replica
+    /// has it: a database must therefore not be copied to another machine, but its notes be handed off.
+    ///
     /// - Parameters:
     ///   - path: The database file; its directory also holds the editors' working files.
-    ///   - machineID: The id under which this machine's saves are counted.
     ///   - hash: SHA-256.
     ///   - now: The time, for display.
     /// - Returns: The open store.
@@ -44,32 +46,40 @@ public actor NotesStore {
     ///   written by a newer version.
     public static func open(
         path: String,
-        machineID: String,
         hash: @escaping NoteHash,
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws -> NotesStore {
-        try await open(path: path, machineID: machineID, hash: hash, now: now, busyTimeout: busyTimeout)
+        let newID = UUID().uuidString.lowercased()
+        return try await open(path: path, hash: hash, now: now, busyTimeout: busyTimeout, newReplicaID: newID)
     }
 
-    /// Opens the store with another busy timeout.
+    /// Opens the store with another busy timeout, and with another id if it is made.
     static func open(
         path: String,
-        machineID: String,
         hash: @escaping NoteHash,
         now: @escaping @Sendable () -> Date,
-        busyTimeout: Duration
+        busyTimeout: Duration,
+        newReplicaID: String
     ) async throws -> NotesStore {
-        let store = NotesStore(path: path, machineID: machineID, hash: hash, now: now)
-        try await store.openFile(busyTimeout: busyTimeout)
+        let store = NotesStore(path: path, hash: hash, now: now)
+        try await store.openFile(busyTimeout: busyTimeout, newReplicaID: newReplicaID)
         return store
     }
 
-    private func openFile(busyTimeout: Duration) throws {
+    private func openFile(busyTimeout: Duration, newReplicaID: String) throws {
         try StoreFiles.makeDirectory(at: directory)
         try StoreFiles.makeDatabaseFile(at: path)
         let database = try Database(path: path, busyTimeout: busyTimeout)
         try Schema.prepare(database)
         openDatabase = database
+        let key = "replica"
+        if let id = try setting(key) {
+            replicaID = id
+        } else {
+            // Another process may be faster: whichever id came first is the database's.
+            try database.run("INSERT OR IGNORE INTO setting VALUES (?, ?)", .text(key), .text(newReplicaID))
+            replicaID = try setting(key) ?? newReplicaID
+        }
     }
 
     /// Closes the database; may be called again.

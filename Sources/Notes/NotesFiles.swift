@@ -1,0 +1,45 @@
+import CommandLineKit
+import Handoff
+import NotesKit
+
+/// What the commands that deal with peers need from the file system: the identity, and the running peer's socket.
+struct NotesFiles {
+    private let paths: HandoffPaths
+
+    init() throws {
+        paths = try HandoffPaths(environment: environment)
+    }
+
+    /// Reads the machine's certificate and keys.
+    func identity() throws -> Identity {
+        try Identity.load(directory: paths.configuration + "/identity")
+    }
+
+    /// The running peer's socket, in a directory that is made where it is missing.
+    func socket() throws -> String {
+        try paths.makeRuntimeDirectory()
+        return try paths.socket("notes.socket")
+    }
+
+    /// Connects to the running peer; nil where none runs.
+    func connectToPeer() throws -> ControlClient? {
+        try ControlClient.connect(to: try paths.socket("notes.socket"))
+    }
+
+    /// Connects to the running peer.
+    ///
+    /// - Throws: `CommandFailure` with the exit code 3 where none runs.
+    func runningPeer() throws -> ControlClient {
+        guard let client = try connectToPeer() else {
+            throw CommandFailure("no notes peer is running here: start one with `notes run`", exitCode: .peerNotRunning)
+        }
+        return client
+    }
+}
+
+/// Tells the running peer, if there is one, that a note has a newer text or was removed.
+func tellPeer(changed note: Note) async {
+    guard let client = try? NotesFiles().connectToPeer() else { return }
+    // That it cannot be told loses nothing: the peer reads the store when it is asked for the note.
+    _ = try? await client.request(.changed(note: note.id))
+}

@@ -1,0 +1,80 @@
+import CommandLineKit
+import FoundationEssentials
+import Handoff
+import NotesKit
+
+extension NotesProgram {
+    /// `notes run`: the peer, in the foreground.
+    static let runVerb = Verb(
+        "run",
+        "Be a peer: offer the note that is open here, and let others be continued here",
+        discussion: """
+            Runs in the foreground until SIGINT or SIGTERM. It announces itself on the local network, links to the peers \
+            of your account and team, and serves the other commands on this machine. One line on standard output says \
+            when it is ready.
+            """,
+        options: [
+            .value("port", short: "p", "PORT", "Listen on this TCP port, not on the first free of 24280 to 24289"),
+            .flag("verbose", short: "v", "Log what happens, and not only what goes wrong"),
+        ],
+        examples: [
+            Example("notes run", "Take part in handoff until Ctrl-C"),
+            Example("notes run --port 24300", "Listen on a port that the firewall lets through"),
+        ]
+    ) { arguments in
+        // Before anything is announced: from here on, a signal ends the peer cleanly.
+        let signals = await SignalStream.open()
+        let files = try NotesFiles()
+        let ports = try arguments["port"].map { try port($0) } ?? HandoffConfiguration.defaultPorts
+        let store = try await openStore()
+        let service = try NotesService(
+            store: store,
+            identity: try files.identity(),
+            discovery: try AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log(arguments)),
+            host: hostName(),
+            ports: ports,
+            log: log(arguments)
+        )
+        let socket = try files.socket()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await service.run(socket: socket) }
+            group.addTask {
+                for await _ in signals { break }
+                await service.stop()
+            }
+            group.addTask { try await announceReady(service) }
+            defer { group.cancelAll() }
+            // The first to return is announceReady; then the peer itself, by its end or an error.
+            while let result = await group.nextResult() {
+                try result.get()
+                if await service.hasStopped { return }
+            }
+        }
+        return .done
+    }
+
+    private static func port(_ text: String) throws -> ClosedRange<UInt16> {
+        guard let port = UInt16(text), port > 0 else {
+            throw CommandFailure.usage("“\(printable(text))” is not a port: name one from 1 to 65535")
+        }
+        return port...port
+    }
+
+    private static func announceReady(_ service: NotesService) async throws {
+        let peer = try await service.peer()
+        guard await peer.wait(atMost: .seconds(60), until: { $0.port != nil }), let port = await peer.port else {
+            return
+        }
+        try StandardOutput.write("notes is running as \(peer.id), on port \(port)\n")
+    }
+}
+
+/// A log on stderr: warnings and errors, with `--verbose` everything.
+func log(_ arguments: Arguments) -> Log {
+    let least: LogLevel = arguments.has("verbose") ? .debug : .warning
+    return Log { level, message, metadata in
+        guard level >= least else { return }
+        let details = metadata.map { " \($0.key)=\(printable($0.value))" }.joined()
+        StandardError.write("notes: \(printable(message))\(details)\n")
+    }
+}
