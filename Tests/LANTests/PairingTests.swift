@@ -40,15 +40,20 @@ extension NetworkTests {
             }
         }
 
-        @Test("of another account, and of another team, are told apart and not paired")
+        @Test("of another account, and of another team, are told apart and not paired, and come after those who are")
         func others() async throws {
-            try await Lab.with(hosts: 3) { lab in
+            try await Lab.with(hosts: 4) { lab in
                 try await lab.enrol("a")
                 try await lab.enrol("b", team: "ZZZZZZZZZ9")
                 try await lab.enrol("c", account: "bob")
-                _ = try await startNotes(on: "b", in: lab)
-                _ = try await startNotes(on: "c", in: lab)
-                let peers = try await lab.peers(from: "a") { $0.count == 2 }
+                try await lab.enrol("d")
+                for host in ["b", "c", "d"] { _ = try await startNotes(on: host, in: lab) }
+                let everybody = try await lab.peers(from: "a") {
+                    $0.count == 3 && $0.allSatisfy { $0.pairing != "pending" }
+                }
+                #expect(everybody.first?.pairing == "paired")
+                #expect(everybody.first?.addresses.contains("10.77.0.4") == true)
+                let peers = everybody.dropFirst()
                 #expect(peers.allSatisfy { $0.pairing == "refused" && $0.id == nil && $0.offer == nil })
                 let team = try #require(peers.first { $0.addresses.contains("10.77.0.2") })
                 #expect(team.account == "match")
