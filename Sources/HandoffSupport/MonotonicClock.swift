@@ -39,8 +39,8 @@ public struct MonotonicClock: Sendable {
         return MonotonicClock(
             now: { start.duration(to: clock.now) },
             sleep: { span in
-                let timer = DispatchSource.makeTimerSource(queue: .global())
-                timer.schedule(deadline: .now() + .nanoseconds(Int(span / .nanoseconds(1))), leeway: .nanoseconds(0))
+                let timer = DispatchSource.makeTimerSource(queue: QuietExecutor.shared.queue)
+                timer.schedule(deadline: .now() + .nanoseconds(Int(min(span, .seconds(1 << 30)) / .nanoseconds(1))), leeway: .nanoseconds(0))
                 try await OneShotSource(timer).wait(keeping: ())
             }
         )

@@ -14,7 +14,7 @@ public enum Readiness: Sendable {
     ///   - owner: Who closes it; kept alive until the kernel has let go of it.
     /// - Throws: `CancellationError` when the task is cancelled.
     public func wait(for descriptor: CInt, of owner: some AnyObject & Sendable) async throws {
-        try await OneShotSource(makeSource(for: descriptor, queue: .global())).wait(keeping: owner)
+        try await OneShotSource(makeSource(for: descriptor, queue: QuietExecutor.shared.queue)).wait(keeping: owner)
     }
 
     /// Makes a source that is neither given its handlers nor activated.

@@ -163,7 +163,11 @@ actor Link {
     /// Ends the link with a reason, at once.
     func close(_ reason: ByeReason) async {
         // A task of its own, so that a cancelled caller still says good-bye; the link's deadline ends it.
-        await Task { await perform(machine.end(reason)) }.value
+        await Task(executorPreference: QuietExecutor.shared) { await self.sayGoodBye(reason) }.value
+    }
+
+    private func sayGoodBye(_ reason: ByeReason) async {
+        await perform(machine.end(reason))
     }
 
     /// Ends the link with a reason when no request is open, in either direction.

@@ -92,7 +92,8 @@ extension HandoffPeer {
 
     private func accept(_ candidate: Candidate) async throws -> ContinuedActivity {
         fetching?.cancel()
-        let task = Task { try await fetchAndRestore(candidate) }  // cancelled by the next call, or with this one
+        // Cancelled by the next call, or with this one.
+        let task = Task(executorPreference: QuietExecutor.shared) { try await self.fetchAndRestore(candidate) }
         fetching = task
         return try await withTaskCancellationHandler {
             try await task.value
@@ -118,7 +119,7 @@ extension HandoffPeer {
         } catch {
             let error = error as? HandoffError ?? Self.givenUp
             // Not in this task, which may be cancelled: exactly one of the two callbacks follows willContinue.
-            await Task {
+            await Task(executorPreference: QuietExecutor.shared) {
                 try? await self.callback {
                     await application?.didFailToContinue(type: offer.type, error: error)
                 }
@@ -126,12 +127,16 @@ extension HandoffPeer {
             throw MissingPayload(error: error)
         }
         // Nor in this task what cannot be undone any more: the app restores, and the origin hears of it.
-        return try await Task {
-            try await callback { try await application?.continueActivity(activity) }
-            lastUse[peer.id] = clock.now
-            await link(to: peer.id)?.send(.continued(activity: activity.id))
-            return activity
-        }.value
+        try await Task(executorPreference: QuietExecutor.shared) { try await self.restore(activity) }.value
+        return activity
+    }
+
+    private func restore(_ activity: ContinuedActivity) async throws {
+        let application = self.application
+        try await callback { try await application?.continueActivity(activity) }
+        let peer = activity.origin.id
+        lastUse[peer] = clock.now
+        await link(to: peer)?.send(.continued(activity: activity.id))
     }
 
     private static let givenUp = HandoffError(.cancelled, "the continuation was given up")

@@ -281,7 +281,7 @@ extension Connection {
         guard failure == nil else { return }
         if closing == nil {
             // A task of its own, so that a cancelled caller still closes in order; nobody cancels it, its limits end it.
-            closing = Task { await closeInOrder() }
+            closing = Task(executorPreference: QuietExecutor.shared) { await self.closeInOrder() }
             resumeReader()
         }
         await closing?.value
