@@ -193,9 +193,11 @@ struct ContinuationTests {
             await #expect(throws: HandoffError(.handoffFailed, "")) {
                 try await peers[1].peer.continueActivity(candidate)
             }
-            #expect(await peers[1].app.events == [
-                .shouldContinue, .willContinue(TestPeer.type), .failed(.handoffFailed),
-            ])
+            #expect(
+                await peers[1].app.events == [
+                    .shouldContinue, .willContinue(TestPeer.type), .failed(.handoffFailed),
+                ]
+            )
         }
     }
 
@@ -263,9 +265,11 @@ struct ContinuationTests {
             task.cancel()
             gate.open()
             await #expect(throws: HandoffError(.cancelled, "")) { try await task.value }
-            #expect(await peers[1].app.events == [
-                .shouldContinue, .willContinue(TestPeer.type), .failed(.cancelled),
-            ])
+            #expect(
+                await peers[1].app.events == [
+                    .shouldContinue, .willContinue(TestPeer.type), .failed(.cancelled),
+                ]
+            )
         }
     }
 

@@ -134,7 +134,9 @@ struct HostileTests {
         let table = bytes.count
         for offset in offsets { bytes += [UInt8(offset >> 8), UInt8(offset & 0xff)] }
         bytes += [0, 0, 0, 0, 0, 0, 2, 2]
-        for number in [depth, 0, table] { bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
+        for number in [depth, 0, table] {
+            bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+        }
         return (try? Frame.encode(bytes)) ?? []
     }
 }
