@@ -108,7 +108,6 @@ extension HandoffPeer {
 
     /// Notes a failed try and plans the next one.
     func dialFailed(_ name: String, with failure: PairingFailure) {
-        var generator = SystemRandomNumberGenerator()
         schedule.failed(name, with: failure, at: clock.now, using: &generator)
         logRefusal(of: name, because: failure)
         dialDue()

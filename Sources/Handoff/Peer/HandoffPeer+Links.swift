@@ -134,7 +134,6 @@ extension HandoffPeer: LinkOwner {
             return
         }
         log(.info, "link ended", ["peer": "\(peer.id)", "reason": end.failure.rawValue])
-        var generator = SystemRandomNumberGenerator()
         schedule.ended(peer.id, at: clock.now, using: &generator)
         dialDue()
     }

@@ -28,6 +28,8 @@ public actor HandoffPeer {
     var services: [String: AnnouncedService] = [:]
     var schedule = DialSchedule()
     var dialAlarm: Alarm
+    /// Jitter; boxed, because ThreadSanitizer of Swift 6.3 reads the address that an empty struct has not.
+    var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
     var links: [UUID: LinkEntry] = [:]
     var registry: LinkRegistry<UUID>
     var lastUse: [PeerID: Duration] = [:]
