@@ -1,5 +1,3 @@
 import CommandLineKit
-import Glibc
 
-SignalStream.ignoreBrokenPipes()
-exit(await HandoffProgram.program.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+await HandoffProgram.program.runProcess()

@@ -1,4 +1,4 @@
-import Dispatch
+public import Dispatch
 
 /// What a file descriptor can be waited for.
 public enum Readiness: Sendable {
@@ -14,7 +14,7 @@ public enum Readiness: Sendable {
     ///   - owner: Who closes it; kept alive until the kernel has let go of it.
     /// - Throws: `CancellationError` when the task is cancelled.
     public func wait(for descriptor: CInt, of owner: some AnyObject & Sendable) async throws {
-        let source = OneShot(makeSource(descriptor, queue: .global()))
+        let source = OneShot(makeSource(for: descriptor, queue: .global()))
         await withTaskCancellationHandler {
             await withCheckedContinuation { source.activate(owner: owner, continuation: $0) }
         } onCancel: {
@@ -23,7 +23,12 @@ public enum Readiness: Sendable {
         try Task.checkCancellation()
     }
 
-    private func makeSource(_ descriptor: CInt, queue: DispatchQueue) -> any DispatchSourceProtocol {
+    /// Makes a source that is neither given its handlers nor activated.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor; it may be closed only after the source's cancel handler has run.
+    ///   - queue: Where the handlers run.
+    public func makeSource(for descriptor: CInt, queue: DispatchQueue) -> any DispatchSourceProtocol {
         switch self {
         case .readable: DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         case .writable: DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)

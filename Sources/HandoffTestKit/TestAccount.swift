@@ -76,11 +76,24 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
         defer { EVP_PKEY_free(peerKey) }
         let peer = makeCertificate(kind, machineID: machineID ?? Self.randomUUID(), key: peerKey)
         defer { X509_free(peer) }
-        try writeFile("\(directory)/key.pem", mode: 0o600, Self.pem { PEM_write_bio_PrivateKey($0, peerKey, nil, nil, 0, nil, nil) })
+        try writeFile(
+            "\(directory)/key.pem",
+            mode: 0o600,
+            Self.pem { PEM_write_bio_PrivateKey($0, peerKey, nil, nil, 0, nil, nil) }
+        )
         try writeFile("\(directory)/certificate.pem", mode: 0o644, Self.pem { PEM_write_bio_X509($0, peer) })
         try writeFile("\(directory)/account.pem", mode: 0o644, Self.pem { PEM_write_bio_X509($0, certificate) })
         let digits = BaseEncoding.hexadecimal(discoveryKey) + "\n"
         try writeFile("\(directory)/discovery.key", mode: 0o600, Array(digits.utf8))
+    }
+
+    /// A private key in PEM that is locked with a passphrase.
+    public static func encryptedKey() -> [UInt8] {
+        let key = makeKey()
+        defer { EVP_PKEY_free(key) }
+        return pem {
+            PEM_write_bio_PKCS8PrivateKey($0, key, EVP_aes_256_cbc(), "secret", 6, nil, nil)
+        }
     }
 
     /// A random lower-case UUID (RFC 9562, version 4).
@@ -171,7 +184,9 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
     }
 
     private static func addExtensions(
-        _ extensions: [(nid: CInt, value: String)], to certificate: OpaquePointer, issuer: OpaquePointer
+        _ extensions: [(nid: CInt, value: String)],
+        to certificate: OpaquePointer,
+        issuer: OpaquePointer
     ) {
         var context = v3_ext_ctx()
         X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)

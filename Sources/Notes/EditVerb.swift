@@ -2,9 +2,9 @@ import CommandLineKit
 import Glibc
 import NotesKit
 
-extension Verb {
+extension NotesProgram {
     /// `notes edit`: in the user's editor, offered to the other machines meanwhile.
-    static let edit = Verb(
+    static let editVerb = Verb(
         "edit",
         "Edit a note in your editor",
         discussion: "Runs the editor that VISUAL or EDITOR names. Each time that it writes the file, the note is "
@@ -12,7 +12,7 @@ extension Verb {
             + "with the note, if the peer runs here.\n\n"
             + "If the note was changed elsewhere meanwhile, both texts are kept: yours in the note, the other in a note "
             + "beside it. If an editor was killed, the next one goes on with its text, once you say so.",
-        positionals: [.optional("NOTE", "Id, unique prefix of an id, or title", completion: .titles)],
+        positionals: [.optional("NOTE", "Id, unique prefix of an id, or title", completion: titles)],
         options: [
             .value("new", short: "n", "TITLE", "Make a note with this title, edit it, and print its id"),
             .value("title", short: "t", "TITLE", "Only give the note this title, and run no editor"),
@@ -32,7 +32,7 @@ extension Verb {
         guard modes.count <= 1 else {
             throw CommandFailure.usage("--\(modes[0]) and --\(modes[1]) do not go together")
         }
-        let edit = try await NoteEdit(NotesFiles())
+        let edit = try await NoteEdit()
         if let title = arguments["new"] { return try await edit.create(title: title) }
         let note = try await edit.store.note(matching: arguments["NOTE"] ?? "")
         if let title = arguments["title"] { return try await edit.rename(note, to: title) }
@@ -42,19 +42,17 @@ extension Verb {
 }
 
 /// Opens the editor on the note with an id, as `notes continue` does.
-func openEditor(on noteID: String, _ files: NotesFiles) async throws -> ExitCode {
-    let edit = try await NoteEdit(files)
+func openEditor(on noteID: String) async throws -> ExitCode {
+    let edit = try await NoteEdit()
     return try await edit.run(on: edit.store.note(matching: noteID), .ask)
 }
 
 /// The ways in which `notes edit` changes a note.
 private struct NoteEdit {
     let store: NotesStore
-    private let files: NotesFiles
 
-    init(_ files: NotesFiles) async throws {
-        self.files = files
-        store = try await files.openStore()
+    init() async throws {
+        store = try await openStore()
     }
 
     func create(title: String) async throws -> ExitCode {
@@ -68,7 +66,7 @@ private struct NoteEdit {
     func rename(_ note: Note, to title: String) async throws -> ExitCode {
         let outcome = try await store.save(id: note.id, opened: note.version, title: title, content: note.content)
         tell(outcome)
-        await files.tellPeer(changed: outcome.note)
+        await tellPeer(changed: outcome.note)
         return .done
     }
 
@@ -78,7 +76,7 @@ private struct NoteEdit {
     }
 
     private func editor() throws -> Editor {
-        guard let editor = Editor(environment: files.environment) else {
+        guard let editor = Editor(environment: environment) else {
             throw CommandFailure("there is no editor: set EDITOR to the command that starts yours")
         }
         return editor
@@ -109,7 +107,7 @@ private struct NoteEdit {
     /// Makes a note the current activity for as long as the connection stands that this returns.
     private func offer(_ note: Note) async -> ControlClient? {
         do {
-            guard let peer = try files.connectToPeer() else {
+            guard let peer = try NotesFiles().connectToPeer() else {
                 NotesProgram.program.complain("not offered: no peer is running here (start one with: notes run)")
                 return nil
             }

@@ -1,21 +1,13 @@
 import CommandLineKit
-import FoundationEssentials
 import Handoff
 import NotesKit
 
-/// Where the notes app keeps its things, and how its commands get at them.
+/// What the commands that deal with peers need from the file system: the identity, and the running peer's socket.
 struct NotesFiles {
-    /// The user's environment, for the directories and the editor.
-    let environment = ProcessInfo.processInfo.environment
     private let paths: HandoffPaths
 
     init() throws {
         paths = try HandoffPaths(environment: environment)
-    }
-
-    /// Opens the notes; the machine needs no identity for that.
-    func openStore() async throws -> NotesStore {
-        try await NotesStore.open(path: paths.data + "/notes.db", hash: Crypto.sha256)
     }
 
     /// Reads the machine's certificate and keys.
@@ -34,13 +26,6 @@ struct NotesFiles {
         try ControlClient.connect(to: try paths.socket("notes.socket"))
     }
 
-    /// Tells the running peer, if there is one, that a note has a newer text or was removed.
-    func tellPeer(changed note: Note) async {
-        guard let client = try? connectToPeer() else { return }
-        // The store has the text, and the peer reads it there when it is asked for the note.
-        _ = try? await client.request(.changed(note: note.id))
-    }
-
     /// Connects to the running peer.
     ///
     /// - Throws: `CommandFailure` with the exit code 3 where none runs.
@@ -52,7 +37,9 @@ struct NotesFiles {
     }
 }
 
-extension UUID {
-    /// The form that is shown and that `--json` carries.
-    var text: String { uuidString.lowercased() }
+/// Tells the running peer, if there is one, that a note has a newer text or was removed.
+func tellPeer(changed note: Note) async {
+    guard let client = try? NotesFiles().connectToPeer() else { return }
+    // That it cannot be told loses nothing: the peer reads the store when it is asked for the note.
+    _ = try? await client.request(.changed(note: note.id))
 }

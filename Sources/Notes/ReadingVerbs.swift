@@ -3,17 +3,15 @@ import FoundationEssentials
 import Glibc
 import NotesKit
 
-extension Verb {
-    /// `notes list`: all of them.
-    static let list = Verb(
+extension NotesProgram {
+    static let listVerb = Verb(
         "list",
         "List the notes, the latest changed first",
         discussion: "With --json: one array, of objects with the keys id, title, bytes (the text's length in UTF-8), "
             + "created and modified (ISO 8601, UTC).",
         options: [.flag("json", "Print JSON"), .flag("titles", "Print the titles only, one a line")]
     ) { arguments in
-        let files = try NotesFiles()
-        let notes = try await files.openStore().list()
+        let notes = try await openStore().list()
         if arguments.has("json") {
             try StandardOutput.writeJSON(notes.map(ListedNote.init))
         } else if arguments.has("titles") {
@@ -21,29 +19,27 @@ extension Verb {
         } else if notes.isEmpty {
             StandardError.write("There are no notes yet: make one with `notes new TITLE`.\n")
         } else {
-            let width = Terminal.standardOutput(environment: files.environment).width
+            let width = Terminal.standardOutput(environment: environment).width
             try StandardOutput.write(table(of: notes).text(width: width))
         }
         return .done
     }
 
-    /// `notes show`: one text.
-    static let show = Verb(
+    static let showVerb = Verb(
         "show",
         "Print a note's text",
         discussion: "The text is printed byte for byte; on a terminal, control characters are shown as escapes.\n\n"
             + "With --json: one object with the keys id, title, content, created and modified (ISO 8601, UTC), version "
             + "(for each machine's notes, how many of its saves the text contains) and hash (in hex; SHA-256 of title "
             + "and content, each after its length in bytes as 32 bits, big-endian).",
-        positionals: [.note],
+        positionals: [note()],
         options: [.flag("json", "Print JSON")],
         examples: [Example("notes show Groceries | lpr", "Print a note on paper")]
     ) { arguments in
-        let files = try NotesFiles()
-        let note = try await files.openStore().note(matching: arguments.required("NOTE"))
+        let note = try await openStore().note(matching: arguments.required("NOTE"))
         if arguments.has("json") {
             try StandardOutput.writeJSON(ShownNote(note))
-        } else if Terminal.standardOutput(environment: files.environment).isTerminal {
+        } else if Terminal.standardOutput(environment: environment).isTerminal {
             try StandardOutput.write(printableLines(note.content))
         } else {
             try StandardOutput.write(note.content)

@@ -2,9 +2,8 @@ import CommandLineKit
 import Glibc
 import NotesKit
 
-extension Verb {
-    /// `notes new`: a note, with its text.
-    static let new = Verb(
+extension NotesProgram {
+    static let newVerb = Verb(
         "new",
         "Make a note, and print its id",
         positionals: [.required("TITLE", "One line; several notes may have the same title")],
@@ -15,28 +14,26 @@ extension Verb {
         ]
     ) { arguments in
         let content = arguments["content"] == "-" ? try readStandardInput() : arguments["content"] ?? ""
-        let note = try await NotesFiles().openStore().create(title: arguments.required("TITLE"), content: content)
+        let note = try await openStore().create(title: arguments.required("TITLE"), content: content)
         try StandardOutput.write(note.id.text + "\n")
         return .done
     }
 
-    /// `notes rm`: a tombstone.
-    static let remove = Verb(
+    static let removeVerb = Verb(
         "rm",
         "Remove a note",
         discussion: "The removal reaches your other machines like any edit. A machine that edited the note meanwhile "
             + "brings it back.",
-        positionals: [.note],
+        positionals: [note()],
         examples: [Example("notes rm Groceries", "Remove the note named Groceries")]
     ) { arguments in
-        let files = try NotesFiles()
-        let store = try await files.openStore()
+        let store = try await openStore()
         let note = try await store.note(matching: arguments.required("NOTE"))
         if let draft = try await store.draft(of: note.id), try await store.hasUnsavedText(draft) {
             throw CommandFailure.unsavedText(of: note)
         }
         try await store.remove(id: note.id)
-        await files.tellPeer(changed: note)
+        await tellPeer(changed: note)
         return .done
     }
 

@@ -64,7 +64,9 @@ struct Door {
 
     static func open(_ context: TLSContext) async throws -> Door {
         let listener = try await Listener.bind(
-            ports: 0...0, applicationProtocols: ["handoff/1", "handoff-stream/1"], context: context
+            ports: 0...0,
+            applicationProtocols: ["handoff/1", "handoff-stream/1"],
+            context: context
         )
         let address = try #require(SocketAddress(numeric: "127.0.0.1", port: listener.port))
         return Door(listener: listener, addresses: [address])

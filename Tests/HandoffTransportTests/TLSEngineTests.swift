@@ -121,4 +121,23 @@ struct TLSEngineTests {
         #expect(result.server?.code == .applicationProtocol && result.server?.refusedBy == .us)
         #expect(result.client?.code == .applicationProtocol && result.client?.refusedBy == .them)
     }
+
+    @Test("A peer that asks for new keys without end is cut off")
+    func boundsKeyUpdates() throws {
+        let client = makeClient(try makeContext())
+        let server = makeServer(try makeContext())
+        _ = try shakeHands(client, server)
+        let error = #expect(throws: TransportError.self) {
+            for _ in 0..<5000 {
+                client.withHandle { ssl in
+                    _ = SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED)
+                    _ = COpenSSL_SSL_do_handshake(ssl)
+                }
+                server.receive(client.takeOutput())
+                _ = try server.read()  // and nobody takes the server's output
+            }
+        }
+        #expect(error?.code == .tlsFailure)
+        #expect(server.output.count < 2 * TLSEngine.largestAnswer)
+    }
 }

@@ -198,6 +198,9 @@ extension Connection {
         flush()
     }
 
+    /// How much ciphertext waits for the network.
+    var pendingOutput: Int { engine.output.count }
+
     private func checkOpen() throws {
         if let failure { throw failure }
         if isClosing || engine.hasSentClose { throw TransportError(.closed) }
@@ -206,13 +209,13 @@ extension Connection {
     /// Sends what the kernel takes now, and has the rest sent when it takes more.
     private func flush() {
         guard let socket else { return }
-        while engine.output.count > 0 {
+        while pendingOutput > 0 {
             switch socket.send(engine.output.bytes) {
             case .bytes(let count):
                 engine.output.drop(count)
             case .wouldBlock:
                 sources.beginWritable { [weak self] in self?.assumeIsolated { $0.flush() } }
-                if engine.output.count < Self.highWater { resumeFirstWriter() }
+                if pendingOutput < Self.highWater { resumeFirstWriter() }
                 return
             case .failed(let cause):
                 end(reason(behind: TransportError(lost: cause), on: socket))
@@ -236,7 +239,7 @@ extension Connection {
     }
 
     private func waitForRoom() async throws {
-        guard failure == nil, engine.output.count >= Self.highWater || !writers.isEmpty else { return }
+        guard failure == nil, pendingOutput >= Self.highWater || !writers.isEmpty else { return }
         nextWaiter += 1
         let id = nextWaiter
         try await withTaskCancellationHandler {
@@ -247,7 +250,7 @@ extension Connection {
             executor.queue.async { self.assumeIsolated { $0.cancelWriter(id) } }
         }
         // One writer was woken; while there is still room the next one may follow.
-        if engine.output.count < Self.highWater { resumeFirstWriter() }
+        if pendingOutput < Self.highWater { resumeFirstWriter() }
     }
 
     private func resumeFirstWriter() {
@@ -287,7 +290,7 @@ extension Connection {
         engine.close()
         flush()
         let delivery = clock.now + Self.closeLimit
-        while engine.output.count > 0, await settles(.writable, until: delivery) { flush() }
+        while pendingOutput > 0, await settles(.writable, until: delivery) { flush() }
         socket?.shutDownWriting()
         let linger = clock.now + Handshake.lingerLimit
         var drained = 0
@@ -303,7 +306,7 @@ extension Connection {
     }
 
     /// Waits for the socket; false where it does not become ready in time, or the connection has ended.
-    private func settles(_ readiness: Socket.Readiness, until deadline: Duration) async -> Bool {
+    private func settles(_ readiness: Readiness, until deadline: Duration) async -> Bool {
         guard let socket, deadline > clock.now else { return false }
         let timeout = TransportError(.timedOut)
         let isReady: Void? = try? await withDeadline(deadline - clock.now, clock: clock, timeoutError: timeout) {

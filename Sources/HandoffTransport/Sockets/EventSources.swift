@@ -58,7 +58,8 @@ final class EventSources: @unchecked Sendable {  // every call is made on `queue
     }
 
     private func makeSource(
-        for readiness: Socket.Readiness, handler: @escaping @Sendable () -> Void
+        for readiness: Readiness,
+        handler: @escaping @Sendable () -> Void
     ) -> (any DispatchSourceProtocol)? {
         guard let socket else { return nil }
         let source = socket.makeSource(for: readiness, queue: queue)

@@ -35,7 +35,12 @@ enum Handshake {
         clock: MonotonicClock,
         progress: Progress = Progress()
     ) async throws -> Connection {
-        try await run(on: socket, makeEngine: { TLSEngine(context: context, role: role) }, clock: clock, progress: progress)
+        try await run(
+            on: socket,
+            makeEngine: { TLSEngine(context: context, role: role) },
+            clock: clock,
+            progress: progress
+        )
     }
 
     /// Runs a handshake with an engine that is made by the caller; tests make ones that misbehave.
@@ -81,7 +86,10 @@ enum Handshake {
     }
 
     private static func flush(
-        _ engine: TLSEngine, to socket: Socket, until deadline: Duration, clock: MonotonicClock
+        _ engine: TLSEngine,
+        to socket: Socket,
+        until deadline: Duration,
+        clock: MonotonicClock
     ) async throws {
         while engine.output.count > 0 {
             switch socket.send(engine.output.bytes) {
@@ -94,7 +102,11 @@ enum Handshake {
     }
 
     private static func receive(
-        into engine: TLSEngine, from socket: Socket, step: String, until deadline: Duration, clock: MonotonicClock
+        into engine: TLSEngine,
+        from socket: Socket,
+        step: String,
+        until deadline: Duration,
+        clock: MonotonicClock
     ) async throws -> Int {
         while true {
             // A handshake's flight is 1 to 2 KiB; small reads keep what follows it out of the bound.
@@ -108,7 +120,11 @@ enum Handshake {
     }
 
     private static func wait(
-        for readiness: Socket.Readiness, of socket: Socket, step: String, until deadline: Duration, clock: MonotonicClock
+        for readiness: Readiness,
+        of socket: Socket,
+        step: String,
+        until deadline: Duration,
+        clock: MonotonicClock
     ) async throws {
         let timeout = TransportError(.timedOut, detail: step)
         let remaining = deadline - clock.now

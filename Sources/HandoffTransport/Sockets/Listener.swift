@@ -64,11 +64,14 @@ public actor Listener {
             do {
                 let socket = try ListeningSocket.open(port: port)
                 let listener = Listener(
-                    socket: socket, applicationProtocols: applicationProtocols, context: context, clock: clock
+                    socket: socket,
+                    applicationProtocols: applicationProtocols,
+                    context: context,
+                    clock: clock
                 )
                 await listener.start()
                 return listener
-            } catch where error.code == EADDRINUSE {
+            } catch  where error.code == EADDRINUSE {
                 continue
             } catch {
                 throw TransportError(.cannotListen, cause: error)
@@ -115,9 +118,10 @@ public actor Listener {
 
     private func accept() {
         // Bounded, so that a flood does not keep proofs and evictions off the queue; the source fires again.
-        for _ in 0..<16 where !isClosed {
+        for _ in 0..<16 {
+            guard let socket = source.socket else { return }
             do {
-                admit(try source.socket.accept())
+                admit(try socket.accept())
             } catch {
                 switch error.code {
                 case EMFILE, ENFILE, ENOBUFS, ENOMEM: return source.pause(for: Self.exhaustionPause)
@@ -153,7 +157,11 @@ public actor Listener {
         // It ends within the handshake's limits; an eviction or `close` cancels it before.
         let task = Task { [context, clock, events] in
             let connection = try? await Handshake.run(
-                on: socket, context: context, role: role, clock: clock, progress: progress
+                on: socket,
+                context: context,
+                role: role,
+                clock: clock,
+                progress: progress
             )
             if let connection, (try? await events.send(.connection(connection))) == nil { connection.abort() }
             finish(id)

@@ -11,7 +11,7 @@ enum ListeningSocket {
     static func open(port: UInt16) throws(SystemError) -> Socket {
         do {
             return try open([UInt8](repeating: 0, count: 16), port: port)
-        } catch where error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL {
+        } catch  where error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL {
             return try open([0, 0, 0, 0], port: port)
         }
     }
@@ -32,8 +32,9 @@ enum ListeningSocket {
 }
 
 /// The Dispatch source of a listening socket.
-final class AcceptSource: @unchecked Sendable {  // activated and paused on the queue; Dispatch lets any thread cancel
-    let socket: Socket
+final class AcceptSource: @unchecked Sendable {  // used on the queue, and by the owner's deinit
+    /// Nil after `cancel`, so that the port is free as soon as Dispatch has let go of the socket too.
+    private(set) var socket: Socket?
     private let source: any DispatchSourceProtocol
     private let queue: DispatchQueue
 
@@ -58,5 +59,8 @@ final class AcceptSource: @unchecked Sendable {  // activated and paused on the 
     }
 
     /// Ends the calls.
-    func cancel() { source.cancel() }
+    func cancel() {
+        source.cancel()
+        socket = nil
+    }
 }

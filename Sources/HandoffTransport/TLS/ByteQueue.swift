@@ -64,7 +64,7 @@ final class ByteQueue {
             (start, end) = (0, waiting)
             return memory
         }
-        let larger = max(waiting + extra, min(capacity * 2, capacity + 1 << 20), 4096)
+        let larger = max(waiting + extra, capacity * 2, 4096)
         let copy = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
         copy.copyMemory(from: bytes)
         memory?.deallocate()

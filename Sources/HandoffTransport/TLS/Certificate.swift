@@ -112,7 +112,10 @@ final class PrivateKey: @unchecked Sendable {  // never changed after it was rea
 
 /// Without this OpenSSL asks for a passphrase on the terminal, in the middle of whatever the program does there.
 private func refusePassphrase(
-    _: UnsafeMutablePointer<CChar>?, _: CInt, _: CInt, _: UnsafeMutableRawPointer?
+    _: UnsafeMutablePointer<CChar>?,
+    _: CInt,
+    _: CInt,
+    _: UnsafeMutableRawPointer?
 ) -> CInt { -1 }
 
 private func withPEM(_ pem: [UInt8], _ read: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {

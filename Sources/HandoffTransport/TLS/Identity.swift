@@ -52,7 +52,8 @@ public struct Identity: Sendable {
         account = try certificate("account.pem")
         self.privateKey = privateKey
         let digits = String(decoding: try directory.read("discovery.key", isSecret: true), as: UTF8.self)
-        guard digits.hasSuffix("\n"), let key = BaseEncoding.decodeHexadecimal(digits.dropLast()), key.count == 32 else {
+        guard digits.hasSuffix("\n"), let key = BaseEncoding.decodeHexadecimal(digits.dropLast()), key.count == 32
+        else {
             throw IdentityError(.malformed, "\(path)/discovery.key is not 64 hexadecimal digits and a newline")
         }
         discoveryKey = key

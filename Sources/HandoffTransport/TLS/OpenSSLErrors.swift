@@ -57,7 +57,8 @@ extension TransportError {
         let reason = ERR_GET_REASON(code)
         let alert = reason - SSL_AD_REASON_OFFSET
         if ERR_GET_LIB(code) == ERR_LIB_SSL, (0...255).contains(alert) {
-            self = Code(alert: alert).map { TransportError($0, refusedBy: .them) }
+            self =
+                Code(alert: alert).map { TransportError($0, refusedBy: .them) }
                 ?? TransportError(.tlsFailure, refusedBy: .them, detail: Self.text(of: code))
             return
         }

@@ -19,7 +19,9 @@ func verifyCallback(_ isGood: CInt, _ verification: OpaquePointer?) -> CInt {
 }
 
 func clientHelloCallback(
-    _ ssl: OpaquePointer?, _ alert: UnsafeMutablePointer<CInt>?, _: UnsafeMutableRawPointer?
+    _ ssl: OpaquePointer?,
+    _ alert: UnsafeMutablePointer<CInt>?,
+    _: UnsafeMutableRawPointer?
 ) -> CInt {
     guard let engine = TLSEngine.of(ssl) else { return SSL_CLIENT_HELLO_ERROR }
     let refusal = engine.judgeHello(

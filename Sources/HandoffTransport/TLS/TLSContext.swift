@@ -65,7 +65,9 @@ public final class TLSContext: @unchecked Sendable {  // SSL_CTX and BIO_METHOD 
     }
 
     private static func makeContext(
-        _ method: OpaquePointer?, identity: Identity, trust: borrowing TrustStore
+        _ method: OpaquePointer?,
+        identity: Identity,
+        trust: borrowing TrustStore
     ) throws -> OpaquePointer {
         guard let context = SSL_CTX_new(method) else { preconditionFailure("out of memory") }
         trust.install(in: context)

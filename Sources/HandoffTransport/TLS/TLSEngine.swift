@@ -26,6 +26,8 @@ package final class TLSEngine {
 
     /// The most plaintext one read returns: 16 records.
     package static let largestRead = 256 * 1024
+    /// The most that reads may answer by themselves, to key updates, while nothing is sent.
+    static let largestAnswer = 64 * 1024
 
     /// Ciphertext that came, and was not yet used.
     let input = ByteQueue()
@@ -45,6 +47,8 @@ package final class TLSEngine {
     /// Why a callback ended the handshake; OpenSSL's own words would be vaguer.
     private var refusal: TransportError.Code?
     private var failure: TransportError?
+    /// How much of the output are answers that no write has asked for.
+    private var answered = 0
     /// True once close_notify was said: nothing more is written.
     package private(set) var hasSentClose = false
 
@@ -96,11 +100,16 @@ package final class TLSEngine {
         SSL_get0_alpn_selected(ssl, &name, &count)
         let selected = String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
         // A server that ignores ALPN passes the handshake, and so would one without a certificate over a PSK.
-        guard applicationProtocols.contains(selected) else { throw fail(TransportError(.applicationProtocol, refusedBy: .us)) }
-        guard let handle = SSL_get1_peer_certificate(ssl) else { throw fail(TransportError(.noCertificate, refusedBy: .us)) }
+        guard applicationProtocols.contains(selected) else {
+            throw fail(TransportError(.applicationProtocol, refusedBy: .us))
+        }
+        guard let handle = SSL_get1_peer_certificate(ssl) else {
+            throw fail(TransportError(.noCertificate, refusedBy: .us))
+        }
         applicationProtocol = selected
         peer = PeerCertificate(
-            Certificate(takingOwnership: handle), accountHash: context.identity.accountHash
+            Certificate(takingOwnership: handle),
+            accountHash: context.identity.accountHash
         )
         return true
     }
@@ -110,6 +119,12 @@ package final class TLSEngine {
     /// - Throws: `TransportError`, the same one from then on.
     package func read() throws -> Incoming {
         if let failure { throw failure }
+        if output.count == 0 { answered = 0 }
+        guard answered <= Self.largestAnswer else {
+            throw fail(TransportError(.tlsFailure, refusedBy: .us, detail: "key updates without end"))
+        }
+        let pending = output.count
+        defer { answered += output.count - pending }
         // Plaintext is shorter than its ciphertext; what does not fit stays with OpenSSL for the next read.
         let capacity = min(max(input.count, 1024), Self.largestRead)
         var end: COpenSSL_Outcome?
@@ -148,7 +163,9 @@ package final class TLSEngine {
         guard outcome.value == bytes.count else { throw fail(outcome) }
     }
 
-    /// Says close_notify: nothing more is written. Does nothing after a failure or before the handshake is over.
+    /// Says close_notify, after which nothing more is written.
+    ///
+    /// It does nothing after a failure or before the handshake is over.
     package func close() {
         guard failure == nil, peer != nil, !hasSentClose else { return }
         hasSentClose = true

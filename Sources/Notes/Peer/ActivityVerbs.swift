@@ -3,46 +3,40 @@ import FoundationEssentials
 import Handoff
 import NotesKit
 
-extension Verb {
+extension NotesProgram {
     /// `notes open`: current without an editor.
-    static let open = Verb(
+    static let openVerb = Verb(
         "open",
         "Offer a note to your other machines, without an editor",
         discussion: """
             The note is what you are doing now until it is closed or removed, or the peer ends. The note that was opened \
             last is offered; when it is closed, the one before is again.
             """,
-        positionals: [.note],
+        positionals: [note()],
         examples: [Example("notes open Groceries", "Offer the note to the machine next to you")]
     ) { arguments in
         let files = try NotesFiles()
-        let note = try await files.openStore().note(matching: arguments.required("NOTE"))
+        let note = try await openStore().note(matching: arguments.required("NOTE"))
         _ = try await files.runningPeer().request(.open(note: note.id))
         return .done
     }
 
     /// `notes close`: offered no more.
-    static let close = Verb(
+    static let closeVerb = Verb(
         "close",
         "Stop offering a note that was opened",
-        positionals: [
-            .optional(
-                "NOTE",
-                "Id, unique prefix of an id, or title; without it, the one opened last",
-                completion: .titles
-            )
-        ],
+        positionals: [.optional("NOTE", "Its title or id; without it, the one opened last", completion: titles)],
         examples: [Example("notes close", "Stop offering the note opened last")]
     ) { arguments in
         let files = try NotesFiles()
         var note: UUID?
-        if let text = arguments["NOTE"] { note = try await files.openStore().note(matching: text).id }
+        if let text = arguments["NOTE"] { note = try await openStore().note(matching: text).id }
         _ = try await files.runningPeer().request(.close(note: note))
         return .done
     }
 
     /// `notes activities`: what could be continued.
-    static let activities = Verb(
+    static let activitiesVerb = Verb(
         "activities",
         "List what is offered, here and by your other machines, nearest first",
         options: [.flag("json", "One JSON document")],
@@ -68,13 +62,13 @@ extension Verb {
                 activity.peer?.id ?? "-", milliseconds(activity.peer?.rttMilliseconds),
             ])
         }
-        let terminal = Terminal.standardOutput(environment: ProcessInfo.processInfo.environment)
+        let terminal = Terminal.standardOutput(environment: environment)
         try StandardOutput.write(table.text(width: terminal.width))
         return .done
     }
 
     /// `notes status`: the running peer.
-    static let status = Verb(
+    static let statusVerb = Verb(
         "status",
         "Show the peer that runs here",
         options: [.flag("json", "One JSON document")],

@@ -3,9 +3,9 @@ import FoundationEssentials
 import Handoff
 import NotesKit
 
-extension Verb {
+extension NotesProgram {
     /// `notes continue`: carry on with what another machine does.
-    static let continueNote = Verb(
+    static let continueVerb = Verb(
         "continue",
         "Carry on with the note that is open on the nearest of your machines",
         discussion: """
@@ -44,14 +44,13 @@ extension Verb {
             try StandardOutput.write(report.note + "\n")
         }
         if report.outcome == .removed { return .failed }
-        guard arguments.has("edit") else { return .done }
-        return try await openEditor(on: report.note, files)
+        return arguments.has("edit") ? try await openEditor(on: report.note) : .done
     }
 
     /// Finds, links, fetches and leaves by itself.
     private static func continueAsVisitor(_ files: NotesFiles, _ arguments: Arguments) async throws -> ContinueReport {
         let service = try NotesService(
-            store: try await files.openStore(),
+            store: try await openStore(),
             identity: try files.identity(),
             discovery: try AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log(arguments)),
             host: hostName(),

@@ -1,12 +1,11 @@
 import CommandLineKit
 import FoundationEssentials
-import Glibc
 import Handoff
 import NotesKit
 
-extension Verb {
+extension NotesProgram {
     /// `notes run`: the peer, in the foreground.
-    static let run = Verb(
+    static let runVerb = Verb(
         "run",
         "Be a peer: offer the note that is open here, and let others be continued here",
         discussion: """
@@ -27,7 +26,7 @@ extension Verb {
         let signals = await SignalStream.open()
         let files = try NotesFiles()
         let ports = try arguments["port"].map { try port($0) } ?? HandoffConfiguration.defaultPorts
-        let store = try await files.openStore()
+        let store = try await openStore()
         let service = try NotesService(
             store: store,
             identity: try files.identity(),
