@@ -49,7 +49,7 @@ let package = Package(
         tests("HandoffModelTests", ["HandoffModel", "HandoffTestKit"]),
         tests("HandoffTransportTests", ["HandoffTransport", "HandoffTestKit", "COpenSSL"]),
         tests("HandoffDiscoveryTests", ["HandoffDiscovery", "HandoffTestKit"]),
-        tests("HandoffTests", ["Handoff", "HandoffTestKit"]),
+        tests("HandoffTests", ["Handoff", "HandoffDiscovery", "HandoffModel", "HandoffTransport", "HandoffTestKit"]),
         tests("CommandLineKitTests", ["CommandLineKit", "HandoffTestKit"]),
         tests("NotesKitTests", ["NotesKit", "HandoffTestKit"]),
         tests("NotesTests", ["Notes", "HandoffTestKit"]),

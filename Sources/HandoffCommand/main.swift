@@ -1,3 +1,5 @@
 import CommandLineKit
+import Glibc
+import Handoff
 
-await HandoffProgram.program.runProcess()
+exit(await withTaskExecutorPreference(QuietExecutor.shared) { await HandoffProgram.program.runProcess() })

@@ -17,14 +17,14 @@ public struct Alarm: Sendable {
     ///   - call: What to call. It is not told to stop once it has begun.
     public mutating func set(at moment: Duration, _ call: @escaping @Sendable () async -> Void) {
         task?.cancel()
-        task = Task { [clock] in
+        task = Task(executorPreference: QuietExecutor.shared) { [clock] in
             let pause = moment - clock.now
             if pause > .zero {
                 guard (try? await clock.sleep(for: pause)) != nil else { return }
             }
             guard !Task.isCancelled else { return }
             // In a task of its own: the call itself may move the alarm, which must not cancel what it is doing.
-            await Task { await call() }.value
+            await Task(executorPreference: QuietExecutor.shared) { await call() }.value
         }
     }
 

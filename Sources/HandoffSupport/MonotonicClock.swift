@@ -1,3 +1,5 @@
+import Dispatch
+
 /// Time that only goes forward, as a duration since some fixed moment, given from outside so that tests can turn it.
 public struct MonotonicClock: Sendable {
     private let read: @Sendable () -> Duration
@@ -28,12 +30,19 @@ public struct MonotonicClock: Sendable {
     }
 
     /// The system's clock, which stands still while the machine is suspended.
+    ///
+    /// It sleeps by a Dispatch timer: Swift 6.3's own `sleep` wakes the process once a second on Linux, however long the
+    /// span, and keeps the timer of a sleep that was cancelled.
     public static let system: MonotonicClock = {
         let clock = SuspendingClock()
         let start = clock.now
         return MonotonicClock(
             now: { start.duration(to: clock.now) },
-            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }
+            sleep: { span in
+                let timer = DispatchSource.makeTimerSource(queue: QuietExecutor.shared.queue)
+                timer.schedule(deadline: .now() + .nanoseconds(Int(min(span, .seconds(1 << 30)) / .nanoseconds(1))), leeway: .nanoseconds(0))
+                try await OneShotSource(timer).wait(keeping: ())
+            }
         )
     }()
 }

@@ -1,3 +1,5 @@
 import CommandLineKit
+import Glibc
+import Handoff
 
-await NotesProgram.program.runProcess()
+exit(await withTaskExecutorPreference(QuietExecutor.shared) { await NotesProgram.program.runProcess() })

@@ -1,1 +1,1 @@
-// Placeholder: replaced by the module's first real tests.
+// Tests follow.

@@ -22,7 +22,7 @@ final class CallbackLane: Sendable {
         tail.withLock { tail in
             let previous = tail
             // Nobody cancels it: it ends when the app's callbacks do.
-            tail = Task {
+            tail = Task(executorPreference: QuietExecutor.shared) {
                 await previous?.value
                 do {
                     _ = try outcome.offer(await callback())

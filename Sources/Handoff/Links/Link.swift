@@ -19,6 +19,8 @@ actor Link {
         static let pairing = Duration.seconds(5)
         /// An answer to a request.
         static let request = Duration.seconds(10)
+        /// The good-bye; a peer that takes nothing must not hold up the end.
+        static let closing = Duration.seconds(2)
     }
 
     nonisolated let id = UUID()
@@ -35,8 +37,9 @@ actor Link {
 
     private var requests: [Int: BoundedChannel<Message>] = [:]
     private var nextRequest = 1
-    /// Requests of the other end that are being answered.
+    /// Requests of the other end that are being answered; more than anybody needs at once are refused.
     private var serving = 0
+    private static let maximumServing = 8
     private var reasonWhenIdle: ByeReason?
 
     private var desiredOffers: [Offer]?
@@ -45,7 +48,7 @@ actor Link {
     private var isSendingOffers = false
     private var remoteIsOffering = false
 
-    private var alarm: Alarm  // for the end of pairing, then for what presence wants next; cancelled in run()
+    private var alarm: Alarm  // for pairing, then for presence, then for the end; cancelled in run()
     private var pongWaiters: [BoundedChannel<Void>] = []
 
     init(connection: Connection, role: LinkRole, policy: LinkPolicy, clock: MonotonicClock, owner: any LinkOwner) {
@@ -81,6 +84,7 @@ actor Link {
                 await perform(machine.connectionLost(PairingFailure(error)))
             }
         }
+        await connection.close()  // or waits for whoever is closing it
         alarm.cancel()
         for waiter in pongWaiters { waiter.finish() }
         pongWaiters = []
@@ -148,20 +152,21 @@ actor Link {
         }
     }
 
-    /// Runs the answer to a request of the other end; a link that waits to end waits for it.
+    /// Runs the answer to a request that the owner was given, once for each; a link that waits to end waits for it.
     func serve(_ answer: @Sendable () async -> Message) async {
-        serving += 1
         let message = await answer()
         await send(message)
         serving -= 1
         await endIfIdle()
     }
 
-    /// True while fewer requests of the other end are being answered than anybody needs at once.
-    var canServe: Bool { serving < 8 }
-
     /// Ends the link with a reason, at once.
     func close(_ reason: ByeReason) async {
+        // A task of its own, so that a cancelled caller still says good-bye; the link's deadline ends it.
+        await Task(executorPreference: QuietExecutor.shared) { await self.sayGoodBye(reason) }.value
+    }
+
+    private func sayGoodBye(_ reason: ByeReason) async {
         await perform(machine.end(reason))
     }
 
@@ -209,6 +214,11 @@ actor Link {
     }
 
     private func perform(_ actions: [LinkStateMachine.Action]) async {
+        if case .close(let end)? = actions.last {
+            // At once, so that nothing follows the good-bye.
+            self.end = end
+            alarm.set(at: clock.now + Deadline.closing) { [connection] in connection.abort() }
+        }
         for action in actions {
             switch action {
             case .send(let message): await write(message)
@@ -216,24 +226,20 @@ actor Link {
                 self.peer = peer
                 await owner.link(self, paired: peer)
             case .deliver(let message): await deliver(message)
-            case .close(let end):
-                self.end = end
-                switch end {
-                case .lost: connection.abort()
-                case .bye, .ended: await connection.close()
-                }
+            case .close(.lost): connection.abort()
+            case .close(.bye), .close(.ended): await connection.close()
             }
         }
     }
 
     private func perform(_ actions: [LinkPresence.Action]) async {
+        rearm()  // first: a ping that nobody takes must be missed like one that nobody answers
         for action in actions {
             switch action {
             case .ping(let sequence): await write(.ping(sequence: sequence))
             case .lost: await perform(machine.connectionLost(.timedOut))
             }
         }
-        rearm()
     }
 
     private func write(_ message: Message) async {
@@ -252,6 +258,12 @@ actor Link {
             for waiter in pongWaiters { _ = try? waiter.offer(()) }
         case .activity(let request, _), .failure(let request, _), .unsupported(let request?, _):
             _ = try? requests[request]?.offer(message)
+        case .fetch(let request, _):
+            guard serving < Self.maximumServing else {
+                return await write(.failure(request: request, HandoffError(.refused, "too many requests at once")))
+            }
+            serving += 1
+            await owner.link(self, received: message)
         case .offers(let offers):
             remoteIsOffering = !offers.isEmpty
             updatePresence()
@@ -268,14 +280,14 @@ actor Link {
 
     private func endIfIdle() async {
         guard let reason = reasonWhenIdle, requests.isEmpty, serving == 0 else { return }
-        await perform(machine.end(reason))
+        await close(reason)
     }
 
     /// Sets the alarm to what presence wants next.
     ///
     /// Not before the first offers have left: they tell a dialler that it is paired, so no ping may overtake them.
     private func rearm() {
-        guard end == nil, sentOffers != nil, !isSendingOffers else { return }
+        guard end == nil, sentOffers != nil else { return }
         alarm.set(at: presence.deadline) { [weak self] in await self?.presenceIsDue() }
     }
 

@@ -40,11 +40,16 @@ extension HandoffPeer {
 
     private func tellOffers() {
         offersRevision += 1
-        let (list, revision) = (currentOffers, offersRevision)
-        for entry in links.values where entry.peer != nil {
-            spawn { await entry.link.setOffers(list, revision: revision) }
+        for (id, entry) in links where entry.peer != nil && !entry.isTelling {
+            links[id]?.isTelling = spawn { await self.tellOffers(over: id) }
         }
         changed()
+    }
+
+    private func tellOffers(over id: UUID) async {
+        guard let link = links[id]?.link else { return }
+        links[id]?.isTelling = false
+        await link.setOffers(currentOffers, revision: offersRevision)
     }
 
     /// Answers a peer's `fetch`: only now does the app save its state.
@@ -59,10 +64,9 @@ extension HandoffPeer {
         await tellIfRenamed(activity) {
             do {
                 answer = .activity(request: request, try await activity.payload())
-            } catch let error as HandoffError {
-                answer = .failure(request: request, error)
             } catch {
-                log(.warning, "saving failed: \(error)", ["activity.type": activity.type])
+                log(.warning, "the activity's state cannot travel: \(error)", ["activity.type": activity.type])
+                if let error = error as? HandoffError { answer = .failure(request: request, error) }
             }
         }
         return answer

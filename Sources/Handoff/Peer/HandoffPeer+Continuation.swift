@@ -33,7 +33,8 @@ extension HandoffPeer {
         var found: [PeerID: Candidate] = [:]
         var samples: [ProximitySample] = []
         for entry in linkedPeers() {
-            guard let offer = offers[entry.peer.id]?.first(where: { configuration.types.contains($0.type) }) else {
+            guard let offer = links[entry.link.id]?.offers.first(where: { configuration.types.contains($0.type) })
+            else {
                 continue
             }
             let (latency, isSuspect) = await entry.link.proximity
@@ -49,8 +50,8 @@ extension HandoffPeer {
     /// Continues the nearest peer's activity; where its payload does not arrive, the next nearest one's.
     ///
     /// - Parameter isWanted: Which candidates may be chosen.
-    /// - Throws: ``HandoffError``: the last peer's, or `handoffFailed` where nothing is offered; what the app's
-    ///   restoration throws; `CancellationError`.
+    /// - Throws: ``HandoffError``: the peer's, `handoffFailed` where there are several or nothing is offered,
+    ///   `cancelled`, `refused` where the app does not want it; what the app's restoration throws.
     public func continueNearest(
         where isWanted: @Sendable (Candidate) -> Bool = { _ in true }
     ) async throws -> Continuation {
@@ -61,9 +62,10 @@ extension HandoffPeer {
         var failures: [(peer: RemotePeer, error: HandoffError)] = []
         for candidate in await livingFirst(wanted) {
             do {
-                return Continuation(activity: try await continueActivity(candidate), failures: failures)
-            } catch let error as HandoffError where error.code != .cancelled && error.code != .refused {
-                failures.append((candidate.peer, error))
+                return Continuation(activity: try await accept(candidate), failures: failures)
+            } catch let failure as MissingPayload {
+                guard failure.error.code != .cancelled else { throw failure.error }
+                failures.append((candidate.peer, failure.error))
             }
         }
         throw failures.count == 1
@@ -79,10 +81,19 @@ extension HandoffPeer {
     ///
     /// A second call while the first still fetches cancels the first.
     ///
-    /// - Throws: ``HandoffError``, what the app's restoration throws.
+    /// - Throws: ``HandoffError``; what the app's restoration throws.
     public func continueActivity(_ candidate: Candidate) async throws -> ContinuedActivity {
+        do {
+            return try await accept(candidate)
+        } catch let failure as MissingPayload {
+            throw failure.error
+        }
+    }
+
+    private func accept(_ candidate: Candidate) async throws -> ContinuedActivity {
         fetching?.cancel()
-        let task = Task { try await accept(candidate) }  // cancelled by the next call, or with this one
+        // Cancelled by the next call, or with this one.
+        let task = Task(executorPreference: QuietExecutor.shared) { try await self.fetchAndRestore(candidate) }
         fetching = task
         return try await withTaskCancellationHandler {
             try await task.value
@@ -91,30 +102,44 @@ extension HandoffPeer {
         }
     }
 
-    private func accept(_ candidate: Candidate) async throws -> ContinuedActivity {
+    private func fetchAndRestore(_ candidate: Candidate) async throws -> ContinuedActivity {
         let (peer, offer) = (candidate.peer, candidate.offer)
         let application = self.application
-        let isWelcome = try await callback { await application?.shouldContinue(offer, from: peer) ?? true }
+        let isWelcome: Bool
+        do {
+            isWelcome = try await callback { await application?.shouldContinue(offer, from: peer) ?? true }
+        } catch is CancellationError {
+            throw Self.givenUp
+        }
         guard isWelcome else { throw HandoffError(.refused, "this app does not continue \(offer.type) now") }
-        try await callback { _ = await application?.willContinue(type: offer.type, from: peer) }
         let activity: ContinuedActivity
         do {
+            try await callback { _ = await application?.willContinue(type: offer.type, from: peer) }
             activity = ContinuedActivity(payload: try await fetch(candidate), origin: peer)
         } catch {
-            let error = error as? HandoffError ?? HandoffError(.cancelled, "the continuation was given up")
+            let error = error as? HandoffError ?? Self.givenUp
             // Not in this task, which may be cancelled: exactly one of the two callbacks follows willContinue.
-            await Task {
+            await Task(executorPreference: QuietExecutor.shared) {
                 try? await self.callback {
                     await application?.didFailToContinue(type: offer.type, error: error)
                 }
             }.value
-            throw error
+            throw MissingPayload(error: error)
         }
-        try await callback { try await application?.continueActivity(activity) }
-        lastUse[peer.id] = clock.now
-        if let link = link(to: peer.id) { await link.send(.continued(activity: activity.id)) }
+        // Nor in this task what cannot be undone any more: the app restores, and the origin hears of it.
+        try await Task(executorPreference: QuietExecutor.shared) { try await self.restore(activity) }.value
         return activity
     }
+
+    private func restore(_ activity: ContinuedActivity) async throws {
+        let application = self.application
+        try await callback { try await application?.continueActivity(activity) }
+        let peer = activity.origin.id
+        lastUse[peer] = clock.now
+        await link(to: peer)?.send(.continued(activity: activity.id))
+    }
+
+    private static let givenUp = HandoffError(.cancelled, "the continuation was given up")
 
     private func fetch(_ candidate: Candidate) async throws -> ActivityPayload {
         guard let link = link(to: candidate.peer.id) else {
@@ -161,4 +186,9 @@ extension HandoffPeer {
             return (peer, entry.link)
         }
     }
+}
+
+/// The payload did not arrive: the only failure after which another peer may be asked.
+private struct MissingPayload: Error {
+    let error: HandoffError
 }

@@ -40,6 +40,8 @@ extension HandoffPeer {
                 schedule.lost(name)
             case .announced(let name):
                 announcedName = name
+                services[name] = nil  // it may have been seen before we knew that it is ours
+                schedule.lost(name)
                 log(.info, "announced", ["service": name])
             case .settled: isDiscoverySettled = true
             case .unavailable(let error):
@@ -93,9 +95,12 @@ extension HandoffPeer {
             let connection = try await Dialler.dial(
                 announced.service.addresses,
                 applicationProtocol: Self.linkProtocol,
-                context: context
+                context: context,
+                clock: clock
             )
             await serve(connection, role: .dialler, service: name)
+        } catch is CancellationError {
+            // The peer stops.
         } catch {
             dialFailed(name, with: PairingFailure(error))
         }

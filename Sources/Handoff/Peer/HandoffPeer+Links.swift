@@ -39,10 +39,7 @@ extension HandoffPeer: LinkOwner {
             guard visitors <= HandoffConfiguration.maximumVisitors else { return await link.close(.busy) }
         } else {
             guard await admit(link, of: peer) else { return }
-            if let service = entry.service { schedule.linked(service, to: peer.id) }
-            if let service = peer.hello.service, isAnnounced(service, from: link.connection) {
-                schedule.linked(service, to: peer.id)
-            }
+            noteLinked(entry, to: peer)
             log(.info, "paired", ["peer": "\(peer.id)", "peer.app": peer.hello.app])
         }
         await link.setOffers(currentOffers, revision: offersRevision)
@@ -54,19 +51,24 @@ extension HandoffPeer: LinkOwner {
         switch message {
         case .offers(let list):
             guard !peer.hello.isVisitor else { return }
-            offers[peer.id] = list
+            links[link.id]?.offers = list
             changed()
         case .fetch(let request, let activity):
-            guard await link.canServe else {
-                let error = HandoffError(.refused, "too many requests at once")
-                return await link.send(.failure(request: request, error))
-            }
-            spawn { await link.serve { await self.answer(request, activity: activity) } }
+            let isTaken = spawn { await link.serve { await self.answer(request, activity: activity) } }
+            if !isTaken { await link.serve { .failure(request: request, HandoffError(.refused, "too busy")) } }
         case .continued(let activity):
             guard let activity = served.last(where: { $0.id == activity }) else { return }
             spawn { await activity.wasContinued() }
         default:
             break
+        }
+    }
+
+    /// What is announced by a linked peer need not be dialled.
+    private func noteLinked(_ entry: LinkEntry, to peer: RemotePeer) {
+        if let service = entry.service { schedule.linked(service, to: peer.id) }
+        if let service = peer.hello.service, isAnnounced(service, from: entry.link.connection) {
+            schedule.linked(service, to: peer.id)
         }
     }
 
@@ -83,7 +85,7 @@ extension HandoffPeer: LinkOwner {
         switch registry.paired(link.id, with: peer.id, role: link.role) {
         case .keep: break
         case .replace(let older): closeDuplicate(older)
-        case .probe(let older): probe(older, before: link, of: peer.id)
+        case .probe(let older): probe(older, before: link, of: peer)
         case .full:
             await link.close(.busy)
             return false
@@ -96,18 +98,23 @@ extension HandoffPeer: LinkOwner {
         spawn { await link.closeWhenIdle(.duplicate) }
     }
 
-    private func probe(_ older: UUID, before newer: Link, of peer: PeerID) {
+    private func probe(_ older: UUID, before newer: Link, of peer: RemotePeer) {
         guard let link = links[older]?.link else { return }
         spawn {
             let isAlive = await link.isAlive(within: Self.probeLimit)
-            await self.probed(link, isAlive: isAlive, before: newer, of: peer)
+            await self.probed(isAlive: isAlive, before: newer, of: peer)
         }
     }
 
-    private func probed(_ older: Link, isAlive: Bool, before newer: Link, of peer: PeerID) async {
-        guard links[newer.id] != nil else { return }
-        let isReplaced = registry.resolve(newer.id, role: newer.role, isProbedAlive: isAlive, of: peer)
-        await (isReplaced ? older : newer).closeWhenIdle(.duplicate)
+    private func probed(isAlive: Bool, before newer: Link, of peer: RemotePeer) async {
+        guard let entry = links[newer.id] else { return }
+        let standing = registry[peer.id]
+        guard registry.resolve(newer.id, role: newer.role, isProbedAlive: isAlive, of: peer.id) else {
+            return await newer.closeWhenIdle(.duplicate)
+        }
+        noteLinked(entry, to: peer)
+        changed()
+        if let standing { await links[standing]?.link.closeWhenIdle(.duplicate) }
     }
 
     private func ended(_ link: Link, _ end: LinkEnd) {
@@ -121,8 +128,11 @@ extension HandoffPeer: LinkOwner {
             }
             return
         }
-        guard registry.ended(link.id, of: peer.id) else { return }
-        offers[peer.id] = nil
+        guard registry.ended(link.id, of: peer.id) else {
+            // A link for which there was no room; where another one stands, the schedule knows.
+            if let service = entry.service, registry[peer.id] == nil { dialFailed(service, with: end.failure) }
+            return
+        }
         log(.info, "link ended", ["peer": "\(peer.id)", "reason": end.failure.rawValue])
         var generator = SystemRandomNumberGenerator()
         schedule.ended(peer.id, at: clock.now, using: &generator)

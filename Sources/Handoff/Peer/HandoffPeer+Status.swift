@@ -68,7 +68,7 @@ extension HandoffPeer {
             team: announced?.team ?? .match,
             pairing: linked != nil ? .paired : announced?.isOurs == false ? .refused : failure?.pairing ?? .pending,
             reason: linked != nil ? nil : announced.flatMap { Self.mismatch($0) } ?? failure,
-            offers: linked.flatMap { offers[$0.peer.id] } ?? [],
+            offers: linked.flatMap { links[$0.link.id]?.offers } ?? [],
             latency: latency ?? nil
         )
     }

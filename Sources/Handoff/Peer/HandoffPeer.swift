@@ -30,7 +30,6 @@ public actor HandoffPeer {
     var dialAlarm: Alarm
     var links: [UUID: LinkEntry] = [:]
     var registry: LinkRegistry<UUID>
-    var offers: [PeerID: [Offer]] = [:]
     var lastUse: [PeerID: Duration] = [:]
 
     var current: UserActivity?
@@ -105,20 +104,23 @@ public actor HandoffPeer {
     public func run() async throws {
         let listener = try await listen()
         port = listener?.port
-        try announce()
         let outcome: Result<Void, any Error>
         do {
+            try announce()
             outcome = .success(try await work(listener))
         } catch {
-            outcome = .failure(error)
+            outcome = isStopping ? .success(()) : .failure(error)
         }
+        isStopping = true
         dialAlarm.cancel()
         await listener?.close()
+        jobs.finish()
+        while case .some(.some) = try? await jobs.next() {}  // what was never begun would keep the peer alive
         try outcome.get()
     }
 
     private func work(_ listener: Listener?) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingDiscardingTaskGroup { group in
             // Its end, by cancellation too, withdraws the announcement.
             group.addTask { [discovery] in try await discovery.run() }
             group.addTask { try await self.followDiscovery() }
@@ -181,13 +183,14 @@ public actor HandoffPeer {
     }
 
     /// Runs work in the task group of ``run()``, which cancels it at the end.
-    func spawn(_ job: @escaping @Sendable () async -> Void) {
-        guard !isStopping else { return }
-        do {
-            if try !jobs.offer(job) { log(.error, "too much to do at once: work was dropped") }
-        } catch {
-            // The channel is finished only when the peer stops; what was to be done matters no more.
-        }
+    ///
+    /// - Returns: False where it was dropped.
+    @discardableResult
+    func spawn(_ job: @escaping @Sendable () async -> Void) -> Bool {
+        // The channel is finished only when the peer stops; what was to be done matters no more.
+        guard !isStopping, let isTaken = try? jobs.offer(job) else { return false }
+        if !isTaken { log(.error, "too much to do at once: work was dropped") }
+        return isTaken
     }
 
     /// Logs a refusal once for each pair of place and reason.
@@ -241,4 +244,8 @@ struct LinkEntry: Sendable {
     /// The announced service that was dialled; nil on the acceptor's side.
     let service: String?
     var peer: RemotePeer?
+    /// What the other end offers over this link.
+    var offers: [Offer] = []
+    /// True while a job waits that will tell the other end what is offered here.
+    var isTelling = false
 }

@@ -33,7 +33,8 @@ public actor Connection {
     private var failure: TransportError?
     /// Plaintext that was read ahead of its reader, while a failed write was looking for the other end's reason.
     private var unread: [[UInt8]] = []
-    private var isClosing = false
+    private var closing: Task<Void, Never>?
+    private var isClosing: Bool { closing != nil }
     private var receiveSize = Connection.smallestReceive
     private var reader: Waiter?
     private var writers: [Waiter] = []
@@ -44,7 +45,8 @@ public actor Connection {
 
     private struct Waiter {
         let id: UInt64
-        let continuation: CheckedContinuation<Void, any Error>
+        /// Nil once it was woken; until it runs it keeps its place, so that no later writer overtakes it.
+        var continuation: CheckedContinuation<Void, any Error>?
     }
 
     /// Takes over a socket and an engine whose handshake is over.
@@ -148,13 +150,13 @@ extension Connection {
 
     private func resumeReader() {
         defer { reader = nil }
-        reader?.continuation.resume()
+        reader?.continuation?.resume()
     }
 
     private func cancelReader(_ id: UInt64) {
         guard let waiter = reader, waiter.id == id else { return }
         reader = nil
-        waiter.continuation.resume(throwing: CancellationError())
+        waiter.continuation?.resume(throwing: CancellationError())
     }
 }
 
@@ -249,18 +251,22 @@ extension Connection {
         } onCancel: {
             executor.queue.async { self.assumeIsolated { $0.cancelWriter(id) } }
         }
+        writers.removeAll { $0.id == id }
         // One writer was woken; while there is still room the next one may follow.
         if pendingOutput < Self.highWater { resumeFirstWriter() }
     }
 
     private func resumeFirstWriter() {
-        guard !writers.isEmpty else { return }
-        writers.removeFirst().continuation.resume()
+        guard let first = writers.first else { return }
+        writers[0].continuation = nil
+        first.continuation?.resume()
     }
 
     private func cancelWriter(_ id: UInt64) {
-        guard let index = writers.firstIndex(where: { $0.id == id }) else { return }
-        writers.remove(at: index).continuation.resume(throwing: CancellationError())
+        guard let index = writers.firstIndex(where: { $0.id == id && $0.continuation != nil }) else { return }
+        writers.remove(at: index).continuation?.resume(throwing: CancellationError())
+        // Its place was perhaps the one that was held for it.
+        if engine.output.count < Self.highWater { resumeFirstWriter() }
     }
 }
 
@@ -270,13 +276,15 @@ extension Connection {
     ///
     /// The writing side is shut, and what the other end still sends is read for at most a second or 32 KiB, because a
     /// socket that is closed with something unread is reset, and the reset overtakes the last bytes. A network that
-    /// takes nothing for 20 s is given up. A waiting read throws `closed`.
+    /// takes nothing for 20 s is given up. A waiting read throws `closed`. Whoever calls it again waits as well.
     public func close() async {
-        guard failure == nil, !isClosing else { return }
-        isClosing = true
-        resumeReader()
-        // A task of its own, so that a cancelled caller still closes in order; nobody cancels it, its limits end it.
-        await Task { await closeInOrder() }.value
+        guard failure == nil else { return }
+        if closing == nil {
+            // A task of its own, so that a cancelled caller still closes in order; nobody cancels it, its limits end it.
+            closing = Task(executorPreference: QuietExecutor.shared) { await self.closeInOrder() }
+            resumeReader()
+        }
+        await closing?.value
     }
 
     /// Ends the connection at once; what was written and not yet sent is lost, and the other end sees a truncation.
@@ -310,7 +318,8 @@ extension Connection {
         guard let socket, deadline > clock.now else { return false }
         let timeout = TransportError(.timedOut)
         let isReady: Void? = try? await withDeadline(deadline - clock.now, clock: clock, timeoutError: timeout) {
-            try await socket.wait(until: readiness)
+            // Never a second source that reads: Dispatch was seen to fire neither of two on one socket.
+            if readiness == .readable { try await self.waitForInput() } else { try await socket.wait(until: readiness) }
         }
         return isReady != nil && failure == nil
     }
@@ -325,7 +334,10 @@ extension Connection {
         engine.output.drop(engine.output.count)
         engine.output.releaseIfEmpty()
         resumeReader()
-        while !writers.isEmpty { resumeFirstWriter() }
+        for index in writers.indices {
+            writers[index].continuation?.resume()
+            writers[index].continuation = nil
+        }
         return error
     }
 }

@@ -155,7 +155,7 @@ public actor Listener {
         )
         let role = TLSEngine.Role.server(applicationProtocols: applicationProtocols)
         // It ends within the handshake's limits; an eviction or `close` cancels it before.
-        let task = Task { [context, clock, events] in
+        let task = Task(executorPreference: QuietExecutor.shared) { [context, clock, events] in
             let connection = try? await Handshake.run(
                 on: socket,
                 context: context,
@@ -164,7 +164,7 @@ public actor Listener {
                 progress: progress
             )
             if let connection, (try? await events.send(.connection(connection))) == nil { connection.abort() }
-            finish(id)
+            await self.finish(id)
         }
         handshakes[id] = (address, task)
     }
