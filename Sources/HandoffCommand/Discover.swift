@@ -16,7 +16,10 @@ struct Discover {
     init(_ arguments: Arguments) throws(CommandFailure) {
         isJSON = arguments.has("json")
         timeout = try arguments["timeout"].map(Self.duration) ?? Self.standardTimeout
-        log = Log.lines(from: arguments.has("verbose") ? .debug : .error) { StandardError.write(printable($0) + "\n") }
+        // Warnings come as the command's failure, if they matter.
+        log = Log.lines(from: arguments.has("verbose") ? .debug : .error) {
+            StandardError.write("handoff: \(printable($0))\n")
+        }
     }
 
     func run() async throws -> ExitCode {

@@ -40,7 +40,8 @@ public struct MonotonicClock: Sendable {
             now: { start.duration(to: clock.now) },
             sleep: { span in
                 let timer = DispatchSource.makeTimerSource(queue: QuietExecutor.shared.queue)
-                timer.schedule(deadline: .now() + .nanoseconds(Int(min(span, .seconds(1 << 30)) / .nanoseconds(1))), leeway: .nanoseconds(0))
+                let nanoseconds = Int(min(span, .seconds(1 << 30)) / .nanoseconds(1))
+                timer.schedule(deadline: .now() + .nanoseconds(nanoseconds), leeway: .nanoseconds(0))
                 try await OneShotSource(timer).wait(keeping: ())
             }
         )

@@ -193,9 +193,11 @@ struct ContinuationTests {
             await #expect(throws: HandoffError(.handoffFailed, "")) {
                 try await peers[1].peer.continueActivity(candidate)
             }
-            #expect(await peers[1].app.events == [
-                .shouldContinue, .willContinue(TestPeer.type), .failed(.handoffFailed),
-            ])
+            #expect(
+                await peers[1].app.events == [
+                    .shouldContinue, .willContinue(TestPeer.type), .failed(.handoffFailed),
+                ]
+            )
         }
     }
 
@@ -263,9 +265,11 @@ struct ContinuationTests {
             task.cancel()
             gate.open()
             await #expect(throws: HandoffError(.cancelled, "")) { try await task.value }
-            #expect(await peers[1].app.events == [
-                .shouldContinue, .willContinue(TestPeer.type), .failed(.cancelled),
-            ])
+            #expect(
+                await peers[1].app.events == [
+                    .shouldContinue, .willContinue(TestPeer.type), .failed(.cancelled),
+                ]
+            )
         }
     }
 
@@ -289,23 +293,29 @@ struct ContinuationTests {
     @Test("Where the nearest peer's payload does not arrive the next one's is taken, and the failure told")
     func fallsThrough() async throws {
         try await withPeers(3) { peers, _ in
-            let (bad, good, target) = (peers[0], peers[1], peers[2])
-            await bad.app.whenSaving { $0.userInfo = ["text": .data(Data(count: 65 * 1024))] }
-            await (try bad.makeActivity("bad")).becomeCurrent()
-            await (try good.makeActivity("good")).becomeCurrent()
-            _ = try await target.candidate(titled: "bad")
-            _ = try await target.candidate(titled: "good")
-            // The peer used last is the nearer one of two in the same class.
-            await target.peer.use(bad.peer.id)
-            let continuation = try await target.peer.continueNearest()
-            #expect(continuation.activity.title == "good")
-            if await target.peer.lastUse[bad.peer.id] != nil, !continuation.failures.isEmpty {
-                #expect(continuation.failures.map(\.peer.id) == [bad.peer.id])
-                #expect(continuation.failures.map(\.error.code) == [.userInfoTooLarge])
+            let target = peers[2]
+            let saves = LockedBox(0)
+            for (index, peer) in peers[0...1].enumerated() {
+                let activity = try peer.makeActivity("\(index)")
+                await activity.becomeCurrent()
+                #expect(await peer.isTold(.save([:])))
+                _ = try await target.candidate(titled: "\(index)")
+                await peer.app.whenSaving { activity in
+                    // Whoever is asked first cannot give its state away.
+                    let isFirst = saves.withLock { saves in
+                        saves += 1
+                        return saves == 1
+                    }
+                    if isFirst { activity.userInfo["text"] = .data(Data(count: 65 * 1024)) }
+                }
+                activity.needsSave = true
             }
-            let onlyBad = { @Sendable (candidate: Candidate) in candidate.offer.title == "bad" }
+            let continuation = try await target.peer.continueNearest()
+            #expect(continuation.failures.map(\.error.code) == [.userInfoTooLarge])
+            let failed = try #require(continuation.failures.first?.peer.id)
+            #expect(failed != continuation.activity.origin.id)
             await #expect(throws: HandoffError(.userInfoTooLarge, "")) {
-                try await target.peer.continueNearest(where: onlyBad)
+                try await target.peer.continueNearest { $0.peer.id == failed }
             }
         }
     }
@@ -328,8 +338,4 @@ extension TestPeer {
     fileprivate func seesNoOffer() async -> Bool {
         await eventually(peer) { $0.links.values.allSatisfy { $0.offers.isEmpty } }
     }
-}
-
-extension HandoffPeer {
-    fileprivate func use(_ peer: PeerID) { lastUse[peer] = clock.now }
 }

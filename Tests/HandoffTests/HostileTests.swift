@@ -101,10 +101,12 @@ struct HostileTests {
             let raw = try await RawPeer(peers[0], as: account.makeIdentity())
             try await raw.pair()
             #expect(await peers[0].isLinked())
+            await peers[0].app.whenSaving { $0.userInfo["text"] = .data(Data(count: 60 * 1024)) }
+            let activity = try peers[0].makeActivity()
+            await activity.becomeCurrent()
             // Answers pile up until the peer stops reading, whereupon these writes stall in their turn.
             let flood = Task {
-                let kind = String(repeating: "k", count: 64)
-                while true { try await raw.send(["kind": .string(kind), "request": .integer(1)]) }
+                while true { try await raw.send(.fetch(request: 1, activity: activity.id)) }
             }
             let link = try #require(await peers[0].peer.soleLink)
             #expect(await eventually { await link.connection.pendingOutput >= Connection.highWater })
@@ -132,7 +134,9 @@ struct HostileTests {
         let table = bytes.count
         for offset in offsets { bytes += [UInt8(offset >> 8), UInt8(offset & 0xff)] }
         bytes += [0, 0, 0, 0, 0, 0, 2, 2]
-        for number in [depth, 0, table] { bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
+        for number in [depth, 0, table] {
+            bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+        }
         return (try? Frame.encode(bytes)) ?? []
     }
 }

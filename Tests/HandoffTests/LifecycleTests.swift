@@ -40,7 +40,11 @@ struct LifecycleTests {
             try #require(await eventually(peers[0].peer) { $0.announcedName != nil })
             let port = try #require(await peers[0].peer.port)
             let configuration = try HandoffConfiguration(
-                app: "org.example.test", name: "", host: "", types: [], ports: port...port
+                app: "org.example.test",
+                name: "",
+                host: "",
+                types: [],
+                ports: port...port
             )
             let other = try HandoffPeer(
                 configuration: configuration,

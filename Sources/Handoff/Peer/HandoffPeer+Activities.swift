@@ -12,7 +12,7 @@ extension HandoffPeer {
         if let current, current !== activity { current.wasReplaced() }
         current = activity
         tellOffers()
-        spawn { await self.saveOnce(activity) }
+        if !isFirstSaveDue { isFirstSaveDue = spawn { await self.saveOnce() } }
     }
 
     func resigned(_ activity: UserActivity) {
@@ -22,7 +22,9 @@ extension HandoffPeer {
     }
 
     /// The first save: it shows early whether the app's state can travel, and may give the activity its title.
-    private func saveOnce(_ activity: UserActivity) async {
+    private func saveOnce() async {
+        isFirstSaveDue = false
+        guard let activity = current else { return }
         await tellIfRenamed(activity) {
             do {
                 _ = try await activity.payload()

@@ -33,6 +33,8 @@ public actor HandoffPeer {
     var lastUse: [PeerID: Duration] = [:]
 
     var current: UserActivity?
+    /// True while a job waits that will save the current activity for the first time.
+    var isFirstSaveDue = false
     var offersRevision = 0
     /// Activities that were fetched, the latest last, so that they can be told when they go on elsewhere.
     var served: [UserActivity] = []

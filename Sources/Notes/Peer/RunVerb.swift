@@ -71,10 +71,5 @@ extension NotesProgram {
 
 /// A log on stderr: warnings and errors, with `--verbose` everything.
 func log(_ arguments: Arguments) -> Log {
-    let least: LogLevel = arguments.has("verbose") ? .debug : .warning
-    return Log { level, message, metadata in
-        guard level >= least else { return }
-        let details = metadata.map { " \($0.key)=\(printable($0.value))" }.joined()
-        StandardError.write("notes: \(printable(message))\(details)\n")
-    }
+    Log.lines(from: arguments.has("verbose") ? .debug : .warning) { StandardError.write("notes: \(printable($0))\n") }
 }
