@@ -7,7 +7,7 @@ struct Lab: Sendable {
     static let repository = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
     /// Where the commands are built: beside the program that runs the tests.
-    private static let products = URL(fileURLWithPath: "/proc/self/exe")
+    static let products = URL(fileURLWithPath: "/proc/self/exe")
         .resolvingSymlinksInPath().deletingLastPathComponent().path
     private static let count = LockedBox(0)
 
@@ -105,7 +105,7 @@ struct Lab: Sendable {
         }
     }
 
-    private func launch(_ command: [String]) throws -> RunningCommand {
+    func launch(_ command: [String]) throws -> RunningCommand {
         let environment = ProcessInfo.processInfo.environment.merging(["HANDOFF_LAB": directory]) { $1 }
         return try RunningCommand(command, environment: environment, directory: Self.repository)
     }
