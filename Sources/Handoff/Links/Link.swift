@@ -20,7 +20,7 @@ actor Link {
         /// An answer to a request.
         static let request = Duration.seconds(10)
         /// The good-bye; a peer that takes nothing must not hold up the end.
-        static let closing = Duration.seconds(2)
+        static let closing = Duration.seconds(3)
     }
 
     nonisolated let id = UUID()
