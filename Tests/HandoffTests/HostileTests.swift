@@ -77,7 +77,10 @@ struct HostileTests {
             activity.needsSave = true
             let raw = try await RawPeer(peers[0], as: account.makeIdentity())
             try await raw.pair()
-            for request in 0..<1000 { try await raw.send(.fetch(request: request, activity: activity.id)) }
+            let fetches = try (0..<1000).flatMap { request in
+                try Frame.encode(Message.fetch(request: request, activity: activity.id).encoded())
+            }
+            try await raw.connection.write(fetches)
             var refused = 0
             while refused < 992, let message = try await raw.nextButPings() {
                 if case .failure(_, let error) = message, error.code == .refused { refused += 1 }
