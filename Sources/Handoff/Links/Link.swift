@@ -202,10 +202,10 @@ actor Link {
     // MARK: - Inside
 
     private func received(_ bytes: [UInt8]) async {
-        presence.heard(at: clock.now)
         decoder.append(bytes)
         do {
             while end == nil, let body = try decoder.next() {
+                presence.heard(at: clock.now)
                 await perform(machine.received(body: body))
             }
         } catch {
