@@ -304,6 +304,8 @@ actor Link {
         switch end {
         case .bye(.refused(let failure)), .ended(.refused(let failure)):
             HandoffError(.notPaired, "the peer is not paired: \(failure)", pairing: failure)
+        case .bye(.duplicate), .ended(.duplicate):
+            HandoffError(.connectionUnavailable, "the link gave way to another one to the same peer")
         default: HandoffError(.handoffFailed, "the peer is gone")
         }
     }

@@ -50,7 +50,7 @@ public actor HandoffPeer {
     public internal(set) var announcedName: String?
     var isDiscoverySettled = false
     var watchers: [UUID: BoundedChannel<Void>] = [:]
-    private var isStopping = false
+    var isStopping = false
     private var refusalsLogged: Set<String> = []
 
     /// Makes a peer that does nothing yet.
