@@ -4,8 +4,6 @@ import Handoff
 
 /// `handoff discover`: looks around as a visitor, and shows what it saw.
 struct Discover {
-    /// How long the round-trip times of those who were found may hold the answer up.
-    private static let measuringLimit = Duration.milliseconds(100)
     private static let standardTimeout = Duration.seconds(3)
     private static let longestTimeout = 600
 
@@ -52,14 +50,10 @@ struct Discover {
             application: nil,
             log: log
         )
-        async let running: Void = peer.run()
-        _ = await peer.wait(atMost: timeout) { $0.isSettled || $0.discoveryProblem != nil }
-        await peer.measureLatencies(within: Self.measuringLimit)
-        let (peers, problem) = (await peer.peers(), await peer.discoveryProblem)
-        await peer.stop()
-        try await running
-        if let problem { throw CommandFailure(problem.message) }
-        return peers
+        return try await peer.whileRunning {
+            try await peer.lookAround(atMost: timeout)
+            return await peer.peers()
+        }
     }
 
     private static func duration(_ text: String) throws(CommandFailure) -> Duration {

@@ -66,17 +66,17 @@ public actor NotesService {
         return peer
     }
 
-    /// Runs the peer and, where a socket is given, serves the commands on it, until ``stop()`` or cancellation.
+    /// Runs the peer and serves the commands on a socket, until ``stop()`` or cancellation.
     ///
-    /// - Parameter socket: The path of the control socket; nil for a visitor.
+    /// - Parameter socket: The path of the control socket.
     /// - Throws: ``ControlFailure`` where a peer runs here already; what `HandoffPeer.run` throws.
-    public func run(socket: String?) async throws {
+    public func run(socket: String) async throws {
         let peer = try peer()
-        let server = try socket.map { try ControlServer(path: $0, service: self) }
+        let server = try ControlServer(path: socket, service: self)
         defer { hasStopped = true }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await peer.run() }
-            if let server { group.addTask { try await server.run() } }
+            group.addTask { try await server.run() }
             defer { group.cancelAll() }
             // Whichever ends first ends the other: the peer by stop(), either by an error.
             try await group.next()
@@ -119,14 +119,9 @@ public actor NotesService {
     /// - Throws: ``ControlFailure``; ``HandoffError``; ``NotesStoreError``; what `HandoffPeer.run` throws.
     public func continueAsVisitor(from name: String?) async throws -> ContinueReport {
         let peer = try peer()
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.run(socket: nil) }
-            _ = await peer.wait(atMost: Self.visitLimit) { $0.isSettled || $0.discoveryProblem != nil }
-            if let problem = await peer.discoveryProblem { throw problem }
-            let report = try await continueNote(from: name)
-            await stop()
-            try await group.waitForAll()
-            return report
+        return try await peer.whileRunning {
+            try await peer.lookAround(atMost: Self.visitLimit)
+            return try await self.continueNote(from: name)
         }
     }
 
