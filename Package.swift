@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "Handoff", targets: ["Handoff"]),
         .executable(name: "notes", targets: ["Notes"]),
         .executable(name: "handoff", targets: ["HandoffCommand"]),
+        .executable(name: "shopping", targets: ["Shopping"]),
     ],
     targets: [
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
@@ -43,6 +44,7 @@ let package = Package(
         library("NotesKit", ["Handoff", "HandoffSupport", "CSQLite"]),
         command("Notes", ["Handoff", "NotesKit", "CommandLineKit"]),
         command("HandoffCommand", ["Handoff", "CommandLineKit"]),
+        command("Shopping", ["Handoff", "CommandLineKit"]),
         library("HandoffTestKit", ["Handoff", "HandoffTransport", "NotesKit", "COpenSSL"]),
 
         tests("HandoffSupportTests", ["HandoffSupport", "HandoffTestKit"]),
@@ -53,7 +55,7 @@ let package = Package(
         tests("CommandLineKitTests", ["CommandLineKit", "HandoffTestKit"]),
         tests("NotesKitTests", ["NotesKit", "HandoffTestKit"]),
         tests("NotesTests", ["Notes", "HandoffTestKit"]),
-        tests("LANTests", ["Notes", "HandoffCommand", "HandoffTestKit"]),
+        tests("LANTests", ["Notes", "HandoffCommand", "Shopping", "HandoffTestKit"]),
     ],
     swiftLanguageModes: [.v6]
 )

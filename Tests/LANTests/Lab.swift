@@ -62,8 +62,18 @@ struct Lab: Sendable {
         try start(host, [command] + arguments)
     }
 
+    /// Starts one of our commands on a host, to be typed to.
+    func converse(_ host: String, _ command: String, _ arguments: String...) throws -> RunningCommand {
+        try start(host, [command] + arguments, isTypedTo: true)
+    }
+
     /// Runs one of our commands on a host to its end.
     func run(_ host: String, _ command: String, _ arguments: String...) async throws -> Outcome {
+        try await start(host, [command] + arguments).outcome()
+    }
+
+    /// Runs one of our commands on a host to its end.
+    func run(_ host: String, _ command: String, _ arguments: [String]) async throws -> Outcome {
         try await start(host, [command] + arguments).outcome()
     }
 
@@ -90,12 +100,17 @@ struct Lab: Sendable {
         }
     }
 
-    private func start(_ host: String, _ command: [String]) throws -> RunningCommand {
+    /// Waits until a host sees that so many activities of a type are offered.
+    func awaitOffers(of type: String, count: Int = 1, from host: String) async throws {
+        _ = try await peers(from: host) { peers in peers.filter { $0.offer?.type == type }.count == count }
+    }
+
+    private func start(_ host: String, _ command: [String], isTypedTo: Bool = false) throws -> RunningCommand {
         let program = "\(Self.products)/\(command[0])"
         guard FileManager.default.isExecutableFile(atPath: program) else {
             throw CommandProblem(description: "\(program) is not there; run: swift build --build-tests")
         }
-        return try launch(["Tests/lan/lab", "exec", host, program] + command.dropFirst())
+        return try launch(["Tests/lan/lab", "exec", host, program] + command.dropFirst(), isTypedTo: isTypedTo)
     }
 
     private func tool(_ command: [String]) async throws {
@@ -105,9 +120,9 @@ struct Lab: Sendable {
         }
     }
 
-    func launch(_ command: [String]) throws -> RunningCommand {
+    func launch(_ command: [String], isTypedTo: Bool = false) throws -> RunningCommand {
         let environment = ProcessInfo.processInfo.environment.merging(["HANDOFF_LAB": directory]) { $1 }
-        return try RunningCommand(command, environment: environment, directory: Self.repository)
+        return try RunningCommand(command, environment: environment, directory: Self.repository, isTypedTo: isTypedTo)
     }
 }
 

@@ -50,6 +50,8 @@ final class RunningCommand: Sendable {
     }
 
     private let process: pid_t
+    /// The writing end of its standard input, until that is ended; nil where it reads `/dev/null`.
+    private let input: LockedBox<CInt?>
     private let output = Stream()
     private let errors = Stream()
     private let statuses = BoundedChannel<Int32>(capacity: 1)
@@ -59,7 +61,9 @@ final class RunningCommand: Sendable {
     ///
     /// Not by Foundation's `Process`, which takes a command for running as long as a daemon lives that it has left
     /// behind.
-    init(_ command: [String], environment: [String: String], directory: String) throws {
+    ///
+    /// - Parameter isTypedTo: Whether its standard input is what ``type(_:)`` writes; else it is empty.
+    init(_ command: [String], environment: [String: String], directory: String, isTypedTo: Bool = false) throws {
         name = command.joined(separator: " ")
         var (outputEnds, errorEnds): ([CInt], [CInt]) = ([0, 0], [0, 0])
         guard pipe(&outputEnds) == 0, pipe(&errorEnds) == 0 else { throw SystemError("make a pipe", code: errno) }
@@ -68,7 +72,16 @@ final class RunningCommand: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        var inputEnds: [CInt] = [-1, -1]
+        if isTypedTo {
+            guard pipe(&inputEnds) == 0 else { throw SystemError("make a pipe", code: errno) }
+            for end in inputEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            posix_spawn_file_actions_adddup2(&actions, inputEnds[0], STDIN_FILENO)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
+        defer { if isTypedTo { close(inputEnds[0]) } }
+        input = LockedBox(isTypedTo ? inputEnds[1] : nil)
         posix_spawn_file_actions_adddup2(&actions, outputEnds[1], STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errorEnds[1], STDERR_FILENO)
         // `env` changes the directory and becomes the command.
@@ -110,6 +123,25 @@ final class RunningCommand: Sendable {
             _ = try await output.value { _ in nil as Bool? }
             _ = try await errors.value { _ in nil as Bool? }
             return Outcome(status: status, output: output.soFar, errors: errors.soFar)
+        }
+    }
+
+    deinit { endInput() }
+
+    /// Types a line into it.
+    func type(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        input.withLock { input in
+            // One that has ended reads no more; what came of it is told by its outcome.
+            if let input { _ = write(input, bytes, bytes.count) }
+        }
+    }
+
+    /// Ends its standard input, as Ctrl-D does.
+    func endInput() {
+        input.withLock { input in
+            if let end = input { close(end) }
+            input = nil
         }
     }
 

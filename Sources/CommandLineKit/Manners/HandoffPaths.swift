@@ -76,7 +76,8 @@ public struct HandoffPaths: Sendable, Equatable {
         }
     }
 
-    private static func makeDirectory(_ path: String) throws(CommandFailure) {
+    /// Makes a directory (0700), and those above it, where they are missing.
+    static func makeDirectory(_ path: String) throws(CommandFailure) {
         guard access(path, F_OK) != 0 else { return }
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex { try makeDirectory(String(path[..<slash])) }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {

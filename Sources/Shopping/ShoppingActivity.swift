@@ -1,0 +1,50 @@
+import Handoff
+
+/// What a machine hands to another: the whole list, or the one item that is being edited.
+enum ShoppingActivity: Equatable {
+    case view([String])
+    case edit(String)
+
+    static let viewType = "org.handoff.shopping.view"
+    static let editType = "org.handoff.shopping.edit"
+
+    var type: String {
+        switch self {
+        case .view: Self.viewType
+        case .edit: Self.editType
+        }
+    }
+
+    var title: String {
+        switch self {
+        case .view: "Shopping list"
+        case .edit: "Shopping list item"
+        }
+    }
+
+    var userInfo: [String: PropertyList] {
+        switch self {
+        case .view(let items): ["items": .array(items.map { .string($0) })]
+        case .edit(let item): ["item": .string(item)]
+        }
+    }
+
+    /// Reads what a peer sent, of which nothing is sure.
+    init(_ activity: ContinuedActivity) throws(HandoffError) {
+        func missing(_ key: String) -> HandoffError {
+            HandoffError(.missingKey, "the peer's activity has no proper \"\(key)\": is its app newer or broken?")
+        }
+        switch activity.type {
+        case Self.viewType:
+            guard let values = activity.userInfo["items"]?.arrayValue else { throw missing("items") }
+            let items = values.compactMap(\.stringValue)
+            guard items.count == values.count else { throw missing("items") }
+            self = .view(items)
+        case Self.editType:
+            guard let item = activity.userInfo["item"]?.stringValue else { throw missing("item") }
+            self = .edit(item)
+        default:
+            throw HandoffError(.invalidActivity, "this app does not know activities of the type \(activity.type)")
+        }
+    }
+}
