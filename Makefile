@@ -5,7 +5,7 @@ SHELL := bash
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-COMMANDS := notes handoff shopping
+COMMANDS := notes handoff shopping contacts
 # The directories that `make install` writes to, under PREFIX.
 INSTALLED := bin share/man/man1 share/bash-completion/completions share/zsh/site-functions \
     share/fish/vendor_completions.d

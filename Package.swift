@@ -29,6 +29,7 @@ let package = Package(
         .executable(name: "notes", targets: ["Notes"]),
         .executable(name: "handoff", targets: ["HandoffCommand"]),
         .executable(name: "shopping", targets: ["Shopping"]),
+        .executable(name: "contacts", targets: ["Contacts"]),
     ],
     targets: [
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
@@ -45,6 +46,7 @@ let package = Package(
         command("Notes", ["Handoff", "NotesKit", "CommandLineKit"]),
         command("HandoffCommand", ["Handoff", "CommandLineKit"]),
         command("Shopping", ["Handoff", "CommandLineKit"]),
+        command("Contacts", ["Handoff", "CommandLineKit"]),
         library("HandoffTestKit", ["Handoff", "HandoffTransport", "NotesKit", "COpenSSL"]),
 
         tests("HandoffSupportTests", ["HandoffSupport", "HandoffTestKit"]),
@@ -55,7 +57,7 @@ let package = Package(
         tests("CommandLineKitTests", ["CommandLineKit", "HandoffTestKit"]),
         tests("NotesKitTests", ["NotesKit", "HandoffTestKit"]),
         tests("NotesTests", ["Notes", "HandoffTestKit"]),
-        tests("LANTests", ["Notes", "HandoffCommand", "Shopping", "HandoffTestKit"]),
+        tests("LANTests", ["Notes", "HandoffCommand", "Shopping", "Contacts", "HandoffTestKit"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,5 @@
+import CommandLineKit
+import Glibc
+import Handoff
+
+exit(await withTaskExecutorPreference(QuietExecutor.shared) { await ContactsProgram.program.runProcess() })
