@@ -26,6 +26,7 @@ let package = Package(
     name: "handoff",
     products: [
         .library(name: "Handoff", targets: ["Handoff"]),
+        .library(name: "CommandLineKit", targets: ["CommandLineKit"]),
         .executable(name: "notes", targets: ["Notes"]),
         .executable(name: "handoff", targets: ["HandoffCommand"]),
         .executable(name: "shopping", targets: ["Shopping"]),
@@ -57,6 +58,8 @@ let package = Package(
         tests("CommandLineKitTests", ["CommandLineKit", "HandoffTestKit"]),
         tests("NotesKitTests", ["NotesKit", "HandoffTestKit"]),
         tests("NotesTests", ["Notes", "HandoffTestKit"]),
+        tests("ShoppingTests", ["Shopping", "HandoffTestKit"]),
+        tests("ContactsTests", ["Contacts", "HandoffTestKit"]),
         tests("LANTests", ["Notes", "HandoffCommand", "Shopping", "Contacts", "HandoffTestKit"]),
     ],
     swiftLanguageModes: [.v6]

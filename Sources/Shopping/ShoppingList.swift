@@ -25,12 +25,12 @@ struct ShoppingList: Codable {
 
     /// Gives an item another text in its place; where it was removed meanwhile, the text is added.
     mutating func replace(_ item: String, with text: String) {
-        guard text != item, let place = items.firstIndex(of: item), !items.contains(text) else {
-            if text != item { items.removeAll { $0 == item } }
-            _ = merge([text])
+        if let place = items.firstIndex(of: item), !items.contains(text) {
+            items[place] = text
             return
         }
-        items[place] = text
+        if text != item { items.removeAll { $0 == item } }
+        _ = merge([text])
     }
 
     static func missing(_ item: String) -> CommandFailure {

@@ -43,7 +43,7 @@ enum ShoppingPeer {
             try await peer.lookAround(atMost: .seconds(4))
             return try await peer.continueNearest { host == nil || $0.peer.hello.host == host }
         }
-        return try ShoppingActivity(continuation.activity)
+        return try ShoppingActivity(type: continuation.activity.type, userInfo: continuation.activity.userInfo)
     }
 
     private static func makePeer(
@@ -91,6 +91,6 @@ private final class Restorer: HandoffApplication {
     init(_ restore: @escaping @Sendable (ShoppingActivity) throws -> Void) { self.restore = restore }
 
     func continueActivity(_ activity: ContinuedActivity) async throws {
-        try restore(ShoppingActivity(activity))
+        try restore(ShoppingActivity(type: activity.type, userInfo: activity.userInfo))
     }
 }
