@@ -80,7 +80,10 @@ enum ShoppingProgram {
         try await ShoppingPeer.offering {
             .edit(text.withLock { $0 })
         } while: {
-            while let line = try await input.next(), !line.isEmpty { text.withLock { $0 = line } }
+            while let line = try await input.next(), !line.isEmpty {
+                text.withLock { $0 = line }
+                StandardError.write("It is “\(printable(line))” now.\n")
+            }
         }
         try file.update(from: ShoppingList()) { list in list.replace(item, with: text.withLock { $0 }) }
         return .done
@@ -93,7 +96,6 @@ enum ShoppingProgram {
             + "list when you confirm it.",
         options: [.value("from", short: "f", "HOST", "Take it from this machine")]
     ) { arguments in
-        let input = await InputLines.open()
         let file = try ShoppingList.file()
         let activity = try await ShoppingPeer.continueNearest(from: arguments["from"]) { activity in
             guard case .view(let items) = activity else { return }
@@ -101,6 +103,7 @@ enum ShoppingProgram {
         }
         guard case .edit(let item) = activity else { return .done }
         try show([item])
+        let input = await InputLines.open()
         StandardError.write("Press Enter to put it on the list here, Ctrl-D not to.\n")
         guard try await input.next() != nil else {
             throw CommandFailure("“\(item)” was not put on the list")
