@@ -468,27 +468,31 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     continuing = verbs.add_parser("continue", help="continue what a peer offers and print it as JSON")
+    continuing.add_argument("identity", type=Identity, help="a directory, see certs/README.md")
     continuing.add_argument("host")
     continuing.add_argument("port", type=int)
-    continuing.add_argument("identity", type=Identity)
     continuing.add_argument("--visitor", action="store_true", help="leave no trace in the peer's log and list")
     continuing.add_argument("--within", type=float, default=20, help="seconds")
     serving = verbs.add_parser("serve", help="offer a note; each event is a line of JSON")
-    serving.add_argument("port", type=int)
     serving.add_argument("identity", type=Identity)
+    serving.add_argument("port", type=int)
     serving.add_argument("--title", required=True)
     serving.add_argument("--content", required=True)
+    serving.add_argument("--service", help="the instance name that is announced for it")
+    announcing = verbs.add_parser("announcement", help="make an instance name and a TXT record, and print them as JSON")
+    announcing.add_argument("identity", type=Identity)
     options = parser.parse_args()
     try:
         if options.verb == "continue":
             peer = Peer(options.identity, visitor=options.visitor)
             report(**continue_activity(peer, options.host, options.port, options.within))
-        else:
-            service = make_service_name()
-            peer = Peer(options.identity, service=service)
+        elif options.verb == "serve":
+            peer = Peer(options.identity, service=options.service)
             with socket.create_server(("", options.port), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
-                report(event="listening", service=service, port=options.port, txt=make_announcement(options.identity))
+                report(event="listening")
                 NoteServer(peer, options.title, options.content).serve(listener)
+        else:
+            report(service=make_service_name(), txt=make_announcement(options.identity))
     except (LinkEnded, OSError) as error:
         sys.exit(f"{Path(__file__).name}: {error or type(error).__name__}")
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Breaks the rules of docs/protocol.md against one peer, in every way at once, and prints how each was answered.
+"""Breaks the rules of docs/protocol.md in many ways at once, and prints how each misdeed was answered.
 
-The output is one JSON object: the name of each misdeed, and `bye REASON`, `alert NAME`, the kind of a message, or
-`closed`.
+The last line of the output is a JSON object: the name of each misdeed, and `bye REASON`, `alert NAME`, the kind of a
+message, or `closed`.
 """
 
+import argparse
 import json
 import plistlib
 import re
@@ -12,8 +13,8 @@ import socket
 import ssl
 import struct
 import sys
-import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 from handoff_peer import PROTOCOL, Identity, LinkEnded, Peer, frame
 
@@ -75,6 +76,21 @@ WHEN_PAIRED = {
 }
 
 
+# What an acceptor sends where its hello is due, and then where its offers are due, after the dialler's hello.
+WHEN_ACCEPTED = {
+    "offers for a hello": lambda hello: (frame({"kind": "offers", "offers": []}), b""),
+    "unknown kind for a hello": lambda hello: (frame({"kind": "dance"}), b""),
+    "oversized length for a hello": lambda hello: (struct.pack(">I", 1_048_577), b""),
+    "half a hello": lambda hello: (frame({"kind": "hello", **hello})[:50], b""),
+    "silence for a hello": lambda hello: (b"", b""),
+    "hello of later versions": lambda hello: (frame({"kind": "hello", **hello, "versions": "2"}), b""),
+    "hello for offers": lambda hello: (frame({"kind": "hello", **hello}),) * 2,
+    "ping for offers": lambda hello: (frame({"kind": "hello", **hello}), frame({"kind": "ping", "sequence": 1})),
+    "unknown kind for offers": lambda hello: (frame({"kind": "hello", **hello}), frame({"kind": "dance"})),
+    "silence for offers": lambda hello: (frame({"kind": "hello", **hello}), b""),
+}
+
+
 def answer(link, passing):
     """What comes, but for the messages of an ordinary link."""
     while True:
@@ -102,6 +118,19 @@ def when_paired(identity, host, port, misdeed):
     link, _ = peer.dial(host, port)
     link.send_bytes(misdeed(peer.hello))
     return answer(link, passing=("ping", "offers"))
+
+
+def when_accepted(identity, port, misdeed):
+    peer = Peer(identity)
+    with socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
+        listener.settimeout(WAIT_SECONDS)
+        link = peer.accept(listener.accept()[0], peer.listener_context())
+    for_hello, for_offers = misdeed(peer.hello)
+    link.send_bytes(for_hello)
+    if for_offers:
+        link.receive()
+        link.send_bytes(for_offers)
+    return answer(link, passing=("hello",))
 
 
 def connect(identity, host, port, label, context=None):
@@ -162,21 +191,40 @@ def try_out(deed):
         return type(error).__name__
 
 
-def main():
-    host, port, identity = sys.argv[1], int(sys.argv[2]), Identity(sys.argv[3])
-    to = (identity, host, port)
+def dial(options):
+    """Does everything that a dialler can do wrong."""
+    to = (options.identity, options.host, options.port)
     deeds = {name: lambda deed=deed: deed(*to) for name, deed in IN_THE_HANDSHAKE.items()}
     deeds |= {name: lambda bad=bad: instead_of_hello(*to, bad) for name, bad in INSTEAD_OF_HELLO.items()}
     deeds |= {name: lambda bad=bad: when_paired(*to, bad) for name, bad in WHEN_PAIRED.items()}
-    answers = {}
-    threads = [
-        threading.Thread(target=lambda name=name, deed=deed: answers.update({name: try_out(deed)}))
-        for name, deed in deeds.items()
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    return deeds
+
+
+def serve(options):
+    """Does what an acceptor can do wrong, each misdeed named at a port of its own, for one connection."""
+    return {
+        name: lambda port=port, name=name: when_accepted(options.identity, port, WHEN_ACCEPTED[name])
+        for port, name in enumerate(options.misdeeds, options.port)
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    verbs = parser.add_subparsers(required=True)
+    dialling = verbs.add_parser("dial", help=dial.__doc__)
+    dialling.set_defaults(deeds=dial)
+    dialling.add_argument("identity", type=Identity)
+    dialling.add_argument("host")
+    dialling.add_argument("port", type=int)
+    serving = verbs.add_parser("serve", help=serve.__doc__)
+    serving.set_defaults(deeds=serve)
+    serving.add_argument("identity", type=Identity)
+    serving.add_argument("port", type=int, help="the first one")
+    serving.add_argument("misdeeds", nargs="+", choices=WHEN_ACCEPTED)
+    options = parser.parse_args()
+    deeds = options.deeds(options)
+    with ThreadPoolExecutor(len(deeds)) as threads:
+        answers = dict(zip(deeds, threads.map(try_out, deeds.values())))
     print(json.dumps(answers))
 
 
