@@ -65,19 +65,29 @@ extension NetworkTests {
                 try await browser.line(holding: "\"match\": {\"account\": true, \"team\": true}")
 
                 let python = try await lab.startPythonPeer("b", title: Self.title, content: Self.content)
-                let (service, txt) = (python.announcement.service, python.announcement.txt)
-                let port = String(PythonPeer.port)
-                let announcer = try lab.startPython(
-                    "b",
-                    "zeroconf_peer.py",
-                    "announce",
-                    then: ["10.77.0.2", service, port] + txt
-                )
+                let service = [python.announcement.service, String(PythonPeer.port)]
+                let announcer = try lab.startPython("b", "zeroconf_peer.py", "announce", then: ["10.77.0.2"] + service)
                 try await announcer.line(holding: "announced")
                 try await Self.expectContinued(on: a, from: python)
 
                 ours.interrupt()
                 try await browser.line(holding: "{\"event\": \"removed\", \"service\": \"\(name)\"}")
+            }
+        }
+
+        @Test("refuses by an alert who has no valid dial proof, and we say why")
+        func refusesOurProof() async throws {
+            try await Lab.withNotes(hosts: 2) { hosts in
+                let lab = hosts[0].lab
+                let announcement = try await lab.makeAnnouncement("b")
+                let key = URL(fileURLWithPath: "\(lab.identity(of: "b"))/discovery.key")
+                try Data((String(repeating: "0", count: 64) + "\n").utf8).write(to: key)
+                let python = try await lab.startPythonPeer("b", title: "", content: "", announcedAs: announcement)
+                try lab.publish("b", announcement.service, port: PythonPeer.port, announcement.txt)
+                let peers = try await lab.peers(from: "a") { $0.contains { $0.pairing == "refused" } }
+                #expect(peers.map(\.reason) == ["notOfThisAccount"])
+                #expect(peers.map(\.account) == ["match"])
+                try await python.command.line(holding: "\"event\": \"failed\"")
             }
         }
 
@@ -257,14 +267,15 @@ extension Lab {
     }
 
     /// Starts a Python peer that offers a note and is not announced yet.
-    fileprivate func startPythonPeer(_ host: String, title: String, content: String) async throws -> PythonPeer {
-        let announcement = try await makeAnnouncement(host)
-        let command = try startPython(
-            host,
-            "handoff_peer.py",
-            "serve",
-            then: String(PythonPeer.port), "--title", title, "--content", content, "--service", announcement.service
-        )
+    fileprivate func startPythonPeer(
+        _ host: String,
+        title: String,
+        content: String,
+        announcedAs announcement: Announcement? = nil
+    ) async throws -> PythonPeer {
+        let announcement = if let announcement { announcement } else { try await makeAnnouncement(host) }
+        let note = ["--title", title, "--content", content, "--service", announcement.service]
+        let command = try startPython(host, "handoff_peer.py", "serve", then: [String(PythonPeer.port)] + note)
         try await command.line(holding: "listening")
         return PythonPeer(command: command, announcement: announcement)
     }

@@ -87,7 +87,8 @@ class Identity:
         self.discovery_key = bytes.fromhex((self.directory / "discovery.key").read_text().strip())
         # The one way by which the ssl module gives a certificate's fields without a connection.
         decoded = ssl._ssl._test_decode_cert(str(self.directory / "certificate.pem"))
-        self.team, self.machine = team_and_machine(decoded)
+        (self.team,), (machine,) = teams_and_machines(decoded)
+        self.machine = uuid.UUID(machine)
 
     def mac(self, message):
         return hmac.digest(self.discovery_key, message, "sha256")[:16]
@@ -124,13 +125,13 @@ class Identity:
         return context
 
 
-def team_and_machine(certificate):
-    """The team ID and the machine id in a certificate as ssl decodes it; ValueError where there is not one of each."""
+def teams_and_machines(certificate):
+    """What stands for team ID and machine id in a certificate as ssl decodes it; there has to be one of each."""
+    prefix = "handoff:machine:"
     units = [value for names in certificate["subject"] for key, value in names if key == "organizationalUnitName"]
-    uris = [value for kind, value in certificate.get("subjectAltName", ()) if kind == "URI"]
-    if len(units) != 1 or len(uris) != 1 or not uris[0].startswith("handoff:machine:"):
-        raise ValueError("not a machine's certificate")
-    return units[0], uuid.UUID(uris[0].removeprefix("handoff:machine:"))
+    names = certificate.get("subjectAltName", ())
+    machines = [value.removeprefix(prefix) for kind, value in names if kind == "URI" and value.startswith(prefix)]
+    return units, machines
 
 
 # Announcement ---------------------------------------------------------------------------------------------------------
@@ -245,7 +246,7 @@ class Link:
         self.close()
 
     def close(self):
-        """Ends the writing, reads what is under way, then closes, so that the other end can read to the last message."""
+        """Ends the writing, reads what is under way, then closes, so that the other end can read the last message."""
         try:
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(LINGER_SECONDS)
@@ -333,12 +334,13 @@ class Peer:
 
     def judge(self, link, hello=None):
         """Judges the other end by its certificate and, if it has come, its hello."""
+        teams, machines = teams_and_machines(link.connection.getpeercert())
+        if teams != [self.identity.team]:
+            raise link.refuse("otherTeam")
         try:
-            team, machine = team_and_machine(link.connection.getpeercert())
+            (machine,) = map(uuid.UUID, machines)
         except ValueError as error:
             raise link.refuse("badCertificate") from error
-        if team != self.identity.team:
-            raise link.refuse("otherTeam")
         if hello is None:
             return
         if hello["kind"] != "hello":
@@ -392,7 +394,7 @@ class NoteServer:
                 "id": str(uuid.uuid4()),
                 "title": title,
                 "content": content,
-                "version": {str(peer.identity.machine): 1},
+                "version": {str(uuid.uuid4()): 1},
                 "modified": datetime.datetime.utcnow().replace(microsecond=0),
             },
         }

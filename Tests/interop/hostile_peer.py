@@ -36,6 +36,10 @@ def nested(depth):
     return value
 
 
+def without(hello, missing):
+    return {key: value for key, value in hello.items() if key != missing}
+
+
 # What a dialler sends where its hello is due, after that of the acceptor.
 INSTEAD_OF_HELLO = {
     "ping before hello": lambda hello: frame({"kind": "ping", "sequence": 1}),
@@ -53,7 +57,7 @@ INSTEAD_OF_HELLO = {
     "UID in the list": lambda hello: frame({"kind": "hello", **hello, "more": plistlib.UID(1)}),
     "33 containers": lambda hello: frame({"kind": "hello", **hello, "more": nested(32)}),
     "10,001 values": lambda hello: frame({"kind": "hello", **hello, "more": list(range(10_000))}),
-    "hello without instance": lambda hello: frame({"kind": "hello", "versions": "1", "app": "a.b", "name": "", "host": ""}),
+    "hello without instance": lambda hello: frame({"kind": "hello", **without(hello, "instance")}),
     "short instance": lambda hello: frame({"kind": "hello", **hello, "instance": bytes(15)}),
     "name of 256 bytes": lambda hello: frame({"kind": "hello", **hello, "name": "n" * 256}),
     "65 types": lambda hello: frame({"kind": "hello", **hello, "types": ["a.b"] * 65}),

@@ -7,15 +7,16 @@ import threading
 
 from zeroconf import ServiceBrowser, ServiceInfo, ServiceStateChange, Zeroconf
 
-from handoff_peer import SERVICE_TYPE, Identity, read_announcement, report
+from handoff_peer import SERVICE_TYPE, Identity, make_announcement, read_announcement, report
 
 DOMAIN_TYPE = f"{SERVICE_TYPE}.local."
 RESOLVE_MILLISECONDS = 3000
 
 
 def announce(options):
-    """Announces a service until this process ends; the order of the TXT record's strings is kept."""
-    strings = [string.encode() for string in options.txt]
+    """Announces a service until this process ends."""
+    # As bytes, since the stack would put the strings of a dictionary in an order of its own.
+    strings = [string.encode() for string in make_announcement(options.identity)]
     service = ServiceInfo(
         DOMAIN_TYPE,
         f"{options.service}.{DOMAIN_TYPE}",
@@ -58,11 +59,10 @@ def main():
     verbs = parser.add_subparsers(required=True)
     announcing = verbs.add_parser("announce", help=announce.__doc__)
     announcing.set_defaults(run=announce)
-    announcing.add_argument("identity", help="not used: the TXT record has been made with it")
+    announcing.add_argument("identity", type=Identity)
     announcing.add_argument("address", help="of the interface to use")
     announcing.add_argument("service")
     announcing.add_argument("port", type=int)
-    announcing.add_argument("txt", nargs="+")
     browsing = verbs.add_parser("browse", help=browse.__doc__)
     browsing.set_defaults(run=browse)
     browsing.add_argument("identity", type=Identity)
