@@ -3,6 +3,7 @@ import HandoffModel
 import HandoffSupport
 import Testing
 
+@testable import Handoff
 @testable import HandoffTransport
 
 /// What docs/protocol.md promises to other implementations, compared with this one.
@@ -70,6 +71,16 @@ struct ProtocolDocumentTests {
             let error = HandoffError(.init(rawValue: number), "")
             #expect(error.code.rawValue == number)
             #expect(String(reflecting: error.code).contains(String(row.2)))
+        }
+    }
+
+    @Test("The table of alerts has the reasons that we read out of them")
+    func alerts() throws {
+        let rows = try section("TLS").matches(of: /\| (\d+) \w+ \| `(\w+)`/)
+        #expect(rows.count == 10)
+        for row in rows {
+            let code = try #require(CInt(row.1).flatMap { TransportError.Code(alert: $0) })
+            #expect(PairingFailure(TransportError(code, refusedBy: .them)).rawValue == row.2)
         }
     }
 

@@ -31,6 +31,7 @@ MAX_FRAME_BYTES = 1_048_576
 PAIRING_SECONDS = 5
 PING_SECONDS = 4
 MAX_MISSED_PINGS = 3
+MAX_NONCES = 65_536
 LINGER_SECONDS = 1
 HANDOFF_FAILED = 4608
 
@@ -280,7 +281,7 @@ class Peer:
             self.hello["visitor"] = True
         if service:
             self.hello["service"] = service
-        self.nonces = {}
+        self.nonces = {}  # as a set that keeps its order
 
     # Dialling
 
@@ -316,14 +317,17 @@ class Peer:
         """Answers the server name, before any certificate, with the alert to send, or None."""
         nonce = self.identity.proven_nonce(label)
         # After a HelloRetryRequest the same connection says it again.
-        if nonce is None or self.nonces.setdefault(nonce, connection) is not connection:
+        repeats = nonce is not None and getattr(connection, "nonce", None) == nonce
+        if not repeats and (nonce is None or nonce in self.nonces):
             return ssl.ALERT_DESCRIPTION_HANDSHAKE_FAILURE
-        if len(self.nonces) > 65_536:
+        connection.nonce = nonce
+        self.nonces[nonce] = True
+        if len(self.nonces) > MAX_NONCES:
             del self.nonces[next(iter(self.nonces))]
         return None
 
     def accept(self, connection, context):
-        """A link whose other end has been judged by its certificate."""
+        """A link on which nothing has been said yet."""
         connection.settimeout(PAIRING_SECONDS)
         connection = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         connection.do_handshake()
@@ -358,7 +362,7 @@ def continue_activity(peer, host, port, within):
     """Waits until the peer there offers something, and takes the first of it."""
     deadline = time.monotonic() + within
     link, offers = peer.dial(host, port)
-    activity, offered = None, None
+    offered = None
     while True:
         if offers and offered is None:
             offered = offers[0]

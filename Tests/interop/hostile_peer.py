@@ -12,7 +12,6 @@ import re
 import socket
 import ssl
 import struct
-import sys
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
