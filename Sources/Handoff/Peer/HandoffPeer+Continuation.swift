@@ -142,15 +142,24 @@ extension HandoffPeer {
     private static let givenUp = HandoffError(.cancelled, "the continuation was given up")
 
     private func fetch(_ candidate: Candidate) async throws -> ActivityPayload {
-        guard let link = link(to: candidate.peer.id) else {
-            throw HandoffError(.connectionUnavailable, "there is no link to the peer any more")
-        }
         let id = candidate.offer.id
-        guard case .activity(_, let payload) = try await link.request({ .fetch(request: $0, activity: id) }),
+        guard case .activity(_, let payload) = try await ask(candidate.peer.id, { .fetch(request: $0, activity: id) }),
             payload.id == id, payload.type == candidate.offer.type
         else { throw HandoffError(.handoffFailed, "the peer answered with something else than was asked for") }
         _ = try ActivityPayload.encodedSize(of: payload.userInfo)
         return payload
+    }
+
+    /// Asks a peer over its link, and once more where that gives way to another one meanwhile.
+    private func ask(_ peer: PeerID, _ make: @Sendable (Int) -> Message) async throws -> Message {
+        let gone = HandoffError(.connectionUnavailable, "there is no link to the peer any more")
+        guard let first = link(to: peer) else { throw gone }
+        do {
+            return try await first.request(make)
+        } catch let error as HandoffError where error == gone {
+            guard let second = link(to: peer), second !== first else { throw error }
+            return try await second.request(make)
+        }
     }
 
     private func callback<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {

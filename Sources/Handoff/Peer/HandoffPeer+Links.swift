@@ -55,7 +55,10 @@ extension HandoffPeer: LinkOwner {
             changed()
         case .fetch(let request, let activity):
             let isTaken = spawn { await link.serve { await self.answer(request, activity: activity) } }
-            if !isTaken { await link.serve { .failure(request: request, HandoffError(.refused, "too busy")) } }
+            guard !isTaken else { return }
+            let error =
+                isStopping ? HandoffError(.handoffFailed, "the peer is leaving") : HandoffError(.refused, "too busy")
+            await link.serve { .failure(request: request, error) }
         case .continued(let activity):
             guard let activity = served.last(where: { $0.id == activity }) else { return }
             spawn { await activity.wasContinued() }
@@ -84,7 +87,11 @@ extension HandoffPeer: LinkOwner {
     private func admit(_ link: Link, of peer: RemotePeer) async -> Bool {
         switch registry.paired(link.id, with: peer.id, role: link.role) {
         case .keep: break
-        case .replace(let older): closeDuplicate(older)
+        case .replace(let older):
+            // Until the new link's first offers are there, those of the old one stand: the peer is the same.
+            let offers = links[older]?.offers ?? []
+            links[link.id]?.offers = offers
+            closeDuplicate(older)
         case .probe(let older): probe(older, before: link, of: peer)
         case .full:
             await link.close(.busy)
