@@ -55,6 +55,7 @@ extension HandoffPeer {
     public func continueNearest(
         where isWanted: @Sendable (Candidate) -> Bool = { _ in true }
     ) async throws -> Continuation {
+        await awaitSuccessors()
         let wanted = await candidates().filter(isWanted)
         guard !wanted.isEmpty else {
             throw HandoffError(.handoffFailed, "no paired peer offers anything that could be continued here")
@@ -142,15 +143,31 @@ extension HandoffPeer {
     private static let givenUp = HandoffError(.cancelled, "the continuation was given up")
 
     private func fetch(_ candidate: Candidate) async throws -> ActivityPayload {
-        guard let link = link(to: candidate.peer.id) else {
-            throw HandoffError(.connectionUnavailable, "there is no link to the peer any more")
+        let (peer, id) = (candidate.peer.id, candidate.offer.id)
+        let link = try await standingLink(to: peer)
+        let answer: Message
+        do {
+            answer = try await link.request { .fetch(request: $0, activity: id) }
+        } catch {
+            guard await link.isDuplicate else { throw error }
+            // It ended while the request was on its way.
+            answer = try await standingLink(to: peer, after: link).request { .fetch(request: $0, activity: id) }
         }
-        let id = candidate.offer.id
-        guard case .activity(_, let payload) = try await link.request({ .fetch(request: $0, activity: id) }),
-            payload.id == id, payload.type == candidate.offer.type
+        guard case .activity(_, let payload) = answer, payload.id == id, payload.type == candidate.offer.type
         else { throw HandoffError(.handoffFailed, "the peer answered with something else than was asked for") }
         _ = try ActivityPayload.encodedSize(of: payload.userInfo)
         return payload
+    }
+
+    /// The link to a peer; where it was just ended as a duplicate, the one that stays, as soon as it is paired here.
+    private func standingLink(to peer: PeerID, after duplicate: Link? = nil) async throws -> Link {
+        if duplicate != nil || superseded[peer] != nil {
+            _ = await wait(atMost: Self.successionLimit) { $0.link(to: peer).map { $0 !== duplicate } ?? false }
+        }
+        guard let link = link(to: peer), link !== duplicate else {
+            throw HandoffError(.connectionUnavailable, "there is no link to the peer any more")
+        }
+        return link
     }
 
     private func callback<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {

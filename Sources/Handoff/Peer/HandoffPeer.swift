@@ -31,6 +31,9 @@ public actor HandoffPeer {
     var links: [UUID: LinkEntry] = [:]
     var registry: LinkRegistry<UUID>
     var lastUse: [PeerID: Duration] = [:]
+    /// Peers that ended their link as a duplicate before the one that stays was paired here, and until when that may
+    /// take.
+    var superseded: [PeerID: Duration] = [:]
 
     var current: UserActivity?
     /// True while a job waits that will save the current activity for the first time.
