@@ -40,6 +40,9 @@ struct NotesHost: Sendable {
         try await start(arguments, variables).outcome()
     }
 
+    /// Runs `notes` with these arguments to its end.
+    func run(_ arguments: [String]) async throws -> Outcome { try await start(arguments, [:]).outcome() }
+
     /// Starts the peer and waits until it is one.
     @discardableResult
     func startPeer(_ options: String...) async throws -> RunningCommand {
