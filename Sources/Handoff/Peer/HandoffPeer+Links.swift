@@ -54,6 +54,7 @@ extension HandoffPeer: LinkOwner {
         case .offers(let list):
             guard !peer.hello.isVisitor else { return }
             links[link.id]?.offers = list
+            links[link.id]?.hasToldOffers = true
             changed()
         case .fetch(let request, let activity):
             let isTaken = spawn { await link.serve { await self.answer(request, activity: activity) } }

@@ -251,6 +251,8 @@ struct LinkEntry: Sendable {
     var peer: RemotePeer?
     /// What the other end offers over this link.
     var offers: [Offer] = []
+    /// True once it has said so over this link, be it nothing.
+    var hasToldOffers = false
     /// True while a job waits that will tell the other end what is offered here.
     var isTelling = false
 }
