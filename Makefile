@@ -59,11 +59,11 @@ format: ## format the Swift sources
 
 .PHONY: tsan
 tsan: ## run the unit tests under the thread sanitizer
-	swift test --sanitize thread --scratch-path .build-tsan $(UNIT)
+	swift test --sanitize thread --scratch-path .build-tsan $(UNIT) --no-parallel
 
 .PHONY: asan
 asan: ## run the unit tests under the address sanitizer
-	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize address --scratch-path .build-asan $(UNIT)
+	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize address --scratch-path .build-asan $(UNIT) --no-parallel
 
 .PHONY: coverage
 coverage: ## run the unit tests and show what they cover

@@ -1,5 +1,6 @@
 import HandoffModel
 import HandoffSupport
+import HandoffTestKit
 import Testing
 
 @Suite("Announcement records")

@@ -1,5 +1,6 @@
 import Foundation
 import HandoffModel
+import HandoffTestKit
 import Testing
 
 @Suite("Binary property lists")

@@ -1,4 +1,5 @@
 import HandoffModel
+import HandoffTestKit
 import Testing
 
 @Suite("Frames")

@@ -1,5 +1,6 @@
 import Foundation
 import HandoffModel
+import HandoffTestKit
 import Testing
 
 /// Bytes as no honest writer makes them: each is refused with its reason, and none may trap or take long.

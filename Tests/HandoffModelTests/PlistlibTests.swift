@@ -1,6 +1,7 @@
 import Foundation
 import HandoffModel
 import HandoffSupport
+import HandoffTestKit
 import Testing
 
 /// Python's plistlib is an implementation that shares nothing with ours.

@@ -1,5 +1,6 @@
 import Foundation
 import HandoffModel
+import HandoffTestKit
 
 /// Values that the property-list tests share.
 enum PropertyListSamples {

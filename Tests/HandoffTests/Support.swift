@@ -93,12 +93,12 @@ final class RawPeer {
         }
     }
 
-    /// The next message that is no ping.
+    /// The next message that is no ping; pings are answered.
     func nextButPings() async throws -> Message? {
         while true {
             let message = try await next()
-            if case .ping = message { continue }
-            return message
+            guard case .ping(let sequence) = message else { return message }
+            try await send(.pong(sequence: sequence))
         }
     }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HandoffTestKit
 import Testing
 
 @testable import NotesKit

@@ -20,7 +20,7 @@ actor Link {
         /// An answer to a request.
         static let request = Duration.seconds(10)
         /// The good-bye; a peer that takes nothing must not hold up the end.
-        static let closing = Duration.seconds(2)
+        static let closing = Duration.seconds(3)
     }
 
     nonisolated let id = UUID()
@@ -207,10 +207,10 @@ actor Link {
     // MARK: - Inside
 
     private func received(_ bytes: [UInt8]) async {
-        presence.heard(at: clock.now)
         decoder.append(bytes)
         do {
             while end == nil, let body = try decoder.next() {
+                presence.heard(at: clock.now)
                 await perform(machine.received(body: body))
             }
         } catch {
@@ -309,6 +309,8 @@ actor Link {
         switch end {
         case .bye(.refused(let failure)), .ended(.refused(let failure)):
             HandoffError(.notPaired, "the peer is not paired: \(failure)", pairing: failure)
+        case .bye(.duplicate), .ended(.duplicate):
+            HandoffError(.connectionUnavailable, "the link gave way to another one to the same peer")
         default: HandoffError(.handoffFailed, "the peer is gone")
         }
     }

@@ -23,6 +23,8 @@ public struct HandoffConfiguration: Sendable {
     public let types: [String]
     /// The ports to try, in order.
     public let ports: ClosedRange<UInt16>
+    /// The port to try before the others: the one of an earlier run, which a firewall may let through.
+    public let preferredPort: UInt16?
     /// True for a command that links for a moment: it neither announces itself nor listens.
     public let isVisitor: Bool
 
@@ -36,6 +38,7 @@ public struct HandoffConfiguration: Sendable {
         host: String,
         types: [String],
         ports: ClosedRange<UInt16> = defaultPorts,
+        preferredPort: UInt16? = nil,
         isVisitor: Bool = false
     ) throws(HandoffError) {
         for type in [app] + types where !ActivityType.isValid(type) {
@@ -49,6 +52,7 @@ public struct HandoffConfiguration: Sendable {
         self.host = host
         self.types = types
         self.ports = ports
+        self.preferredPort = preferredPort
         self.isVisitor = isVisitor
     }
 }

@@ -143,20 +143,24 @@ extension HandoffPeer {
     private static let givenUp = HandoffError(.cancelled, "the continuation was given up")
 
     private func fetch(_ candidate: Candidate) async throws -> ActivityPayload {
-        let (peer, id) = (candidate.peer.id, candidate.offer.id)
-        let link = try await standingLink(to: peer)
-        let answer: Message
-        do {
-            answer = try await link.request { .fetch(request: $0, activity: id) }
-        } catch {
-            guard await link.isDuplicate else { throw error }
-            // It ended while the request was on its way.
-            answer = try await standingLink(to: peer, after: link).request { .fetch(request: $0, activity: id) }
-        }
-        guard case .activity(_, let payload) = answer, payload.id == id, payload.type == candidate.offer.type
+        let id = candidate.offer.id
+        guard case .activity(_, let payload) = try await ask(candidate.peer.id, { .fetch(request: $0, activity: id) }),
+            payload.id == id, payload.type == candidate.offer.type
         else { throw HandoffError(.handoffFailed, "the peer answered with something else than was asked for") }
         _ = try ActivityPayload.encodedSize(of: payload.userInfo)
         return payload
+    }
+
+    /// Asks a peer over its link, and once more where that gives way to another one meanwhile.
+    private func ask(_ peer: PeerID, _ make: @Sendable (Int) -> Message) async throws -> Message {
+        let first = try await standingLink(to: peer)
+        do {
+            return try await first.request(make)
+        } catch let error as HandoffError where error.code == .connectionUnavailable {
+            let isDuplicate = await first.isDuplicate
+            guard isDuplicate || link(to: peer).map({ $0 !== first }) ?? false else { throw error }
+            return try await standingLink(to: peer, after: first).request(make)
+        }
     }
 
     /// The link to a peer; where it was just ended as a duplicate, the one that stays, as soon as it is paired here.

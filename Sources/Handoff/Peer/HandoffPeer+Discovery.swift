@@ -35,11 +35,11 @@ extension HandoffPeer {
         for try await event in discovery.events {
             switch event {
             case .found(let service): found(service)
-            case .lost(let name):
-                services[name] = nil
-                schedule.lost(name)
+            case .lost(let name): forget(name)
             case .announced(let name):
                 announcedName = name
+                // It may have been found before we knew that it is ours.
+                forget(name)
                 services[name] = nil  // it may have been seen before we knew that it is ours
                 schedule.lost(name)
                 log(.info, "announced", ["service": name])
@@ -56,6 +56,11 @@ extension HandoffPeer {
         }
     }
 
+    private func forget(_ name: String) {
+        services[name] = nil
+        schedule.lost(name)
+    }
+
     private func found(_ service: DiscoveredService) {
         guard service.instanceName != announcedName else { return }
         let record: AnnouncementRecord
@@ -63,9 +68,7 @@ extension HandoffPeer {
             record = try AnnouncementRecord(strings: service.text)
         } catch {
             log(.debug, "not a peer: \(error)", ["service": service.instanceName])
-            services[service.instanceName] = nil
-            schedule.lost(service.instanceName)
-            return
+            return forget(service.instanceName)
         }
         let match = tags.match(record, keys: [identity.discoveryKey])
         let announced = AnnouncedService(
@@ -83,8 +86,8 @@ extension HandoffPeer {
     /// Dials every service whose time has come, and sets the alarm for the next.
     func dialDue() {
         let due = schedule.takeDue(at: clock.now)
-        for name in due {
-            spawn { await self.dial(name) }
+        for name in due where !spawn({ await self.dial(name) }) {
+            schedule.failed(name, with: .busy, at: clock.now, using: &generator)
         }
         guard let deadline = schedule.deadline else { return dialAlarm.cancel() }
         dialAlarm.set(at: deadline) { [weak self] in await self?.dialDue() }
@@ -109,7 +112,6 @@ extension HandoffPeer {
 
     /// Notes a failed try and plans the next one.
     func dialFailed(_ name: String, with failure: PairingFailure) {
-        var generator = SystemRandomNumberGenerator()
         schedule.failed(name, with: failure, at: clock.now, using: &generator)
         logRefusal(of: name, because: failure)
         dialDue()

@@ -58,7 +58,10 @@ extension HandoffPeer: LinkOwner {
             changed()
         case .fetch(let request, let activity):
             let isTaken = spawn { await link.serve { await self.answer(request, activity: activity) } }
-            if !isTaken { await link.serve { .failure(request: request, HandoffError(.refused, "too busy")) } }
+            guard !isTaken else { return }
+            let error =
+                isStopping ? HandoffError(.handoffFailed, "the peer is leaving") : HandoffError(.refused, "too busy")
+            await link.serve { .failure(request: request, error) }
         case .continued(let activity):
             guard let activity = served.last(where: { $0.id == activity }) else { return }
             spawn { await activity.wasContinued() }
@@ -88,7 +91,7 @@ extension HandoffPeer: LinkOwner {
         switch registry.paired(link.id, with: peer.id, role: link.role) {
         case .keep: break
         case .replace(let older):
-            // What is offered stays, until the new link brings its own list.
+            // Until the new link's first offers are there, those of the old one stand: the peer is the same.
             let offers = links[older]?.offers ?? []
             links[link.id]?.offers = offers
             closeDuplicate(older)
@@ -154,7 +157,6 @@ extension HandoffPeer: LinkOwner {
             superseded = superseded.filter { $0.value > clock.now }
             superseded[peer.id] = clock.now + Self.successionLimit
         }
-        var generator = SystemRandomNumberGenerator()
         schedule.ended(peer.id, at: clock.now, using: &generator)
         dialDue()
     }

@@ -28,6 +28,8 @@ public actor HandoffPeer {
     var services: [String: AnnouncedService] = [:]
     var schedule = DialSchedule()
     var dialAlarm: Alarm
+    /// Jitter; boxed, because ThreadSanitizer of Swift 6.3 reads the address that an empty struct has not.
+    var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
     var links: [UUID: LinkEntry] = [:]
     var registry: LinkRegistry<UUID>
     var lastUse: [PeerID: Duration] = [:]
@@ -51,7 +53,7 @@ public actor HandoffPeer {
     public internal(set) var announcedName: String?
     var isDiscoverySettled = false
     var watchers: [UUID: BoundedChannel<Void>] = [:]
-    private var isStopping = false
+    var isStopping = false
     private var refusalsLogged: Set<String> = []
 
     /// Makes a peer that does nothing yet.
@@ -139,8 +141,19 @@ public actor HandoffPeer {
 
     private func listen() async throws -> Listener? {
         guard !configuration.isVisitor else { return nil }
-        return try await Listener.bind(
-            ports: configuration.ports,
+        if let port = configuration.preferredPort, configuration.ports.contains(port) {
+            do {
+                return try await listen(on: port...port)
+            } catch let error as TransportError where error.code == .portInUse {
+                log(.info, "another program has the port of the last run", ["port": "\(port)"])
+            }
+        }
+        return try await listen(on: configuration.ports)
+    }
+
+    private func listen(on ports: ClosedRange<UInt16>) async throws -> Listener {
+        try await Listener.bind(
+            ports: ports,
             applicationProtocols: [Self.linkProtocol],
             context: context,
             clock: clock

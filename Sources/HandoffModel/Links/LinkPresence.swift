@@ -63,6 +63,8 @@ public struct LinkPresence: Sendable {
     public mutating func due(at now: Duration) -> [Action] {
         if let pending = outstanding {
             guard now >= pending.deadline else { return [] }
+            // Whoever sends is there: its answer waits behind what else it sent.
+            guard lastHeard <= pending.sent else { return ping(at: now) }
             misses += 1
             isSuspect = true
             outstanding = nil

@@ -318,7 +318,7 @@ extension Connection {
         guard let socket, deadline > clock.now else { return false }
         let timeout = TransportError(.timedOut)
         let isReady: Void? = try? await withDeadline(deadline - clock.now, clock: clock, timeoutError: timeout) {
-            // Never a second source that reads: Dispatch was seen to fire neither of two on one socket.
+            // By the source that there is: each further one on the same socket shares its fate in Dispatch.
             if readiness == .readable { try await self.waitForInput() } else { try await socket.wait(until: readiness) }
         }
         return isReady != nil && failure == nil

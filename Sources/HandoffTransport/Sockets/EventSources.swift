@@ -21,10 +21,11 @@ final class EventSources: @unchecked Sendable {  // every call is made on `queue
     /// Calls `handler` once when there is something to read; the first call's handler serves all.
     func awaitReadable(_ handler: @escaping @Sendable () -> Void) {
         if let readable {
-            if isReadableSuspended {
-                isReadableSuspended = false
-                readable.resume()
-            }
+            guard isReadableSuspended else { return }
+            isReadableSuspended = false
+            readable.resume()
+            // A hang-up that came while the source was suspended is never told by Dispatch (swift-corelibs, 6.3).
+            if let socket, socket.isReadable { queue.async(execute: handler) }
             return
         }
         readable = makeSource(for: .readable) { [weak self] in

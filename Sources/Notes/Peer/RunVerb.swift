@@ -33,6 +33,7 @@ extension NotesProgram {
             discovery: try AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log(arguments)),
             host: hostName(),
             ports: ports,
+            preferredPort: try await store.setting(portSetting).flatMap { UInt16($0) },
             log: log(arguments)
         )
         let socket = try files.socket()
@@ -42,7 +43,7 @@ extension NotesProgram {
                 for await _ in signals { break }
                 await service.stop()
             }
-            group.addTask { try await announceReady(service) }
+            group.addTask { try await announceReady(service, store) }
             defer { group.cancelAll() }
             // The first to return is announceReady; then the peer itself, by its end or an error.
             while let result = await group.nextResult() {
@@ -60,11 +61,15 @@ extension NotesProgram {
         return port...port
     }
 
-    private static func announceReady(_ service: NotesService) async throws {
+    /// The setting that keeps the port from one run to the next.
+    private static let portSetting = "port"
+
+    private static func announceReady(_ service: NotesService, _ store: NotesStore) async throws {
         let peer = try await service.peer()
         guard await peer.wait(atMost: .seconds(60), until: { $0.port != nil }), let port = await peer.port else {
             return
         }
+        try await store.setSetting(portSetting, to: "\(port)")
         try StandardOutput.write("notes is running as \(peer.id), on port \(port)\n")
     }
 }

@@ -22,6 +22,7 @@ public actor NotesService {
     ///   - discovery: How peers are found.
     ///   - host: The machine's name for people.
     ///   - ports: The ports to try.
+    ///   - preferredPort: The port to try first.
     ///   - isVisitor: True for a command that continues by itself.
     ///   - log: Where log lines go.
     public init(
@@ -30,6 +31,7 @@ public actor NotesService {
         discovery: any Discovery,
         host: String,
         ports: ClosedRange<UInt16> = HandoffConfiguration.defaultPorts,
+        preferredPort: UInt16? = nil,
         isVisitor: Bool = false,
         log: Log = .none
     ) throws {
@@ -40,6 +42,7 @@ public actor NotesService {
             host: host,
             types: [NoteActivity.type],
             ports: ports,
+            preferredPort: preferredPort,
             isVisitor: isVisitor
         )
         makePeer = { application in

@@ -60,9 +60,14 @@ enum Schema {
     }
 
     private static func checkOwnership(of database: Database) throws {
-        let application = try database.integer("PRAGMA application_id")
-        let version = try database.integer("PRAGMA user_version")
-        let tables = try database.integer("SELECT count(*) FROM sqlite_schema")
+        // In one statement: between two of them another process may make the database.
+        let facts = try database.rows(
+            """
+            SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+            FROM pragma_application_id, pragma_user_version
+            """
+        ) { (application: $0.integer(0), version: $0.integer(1), tables: $0.integer(2)) }
+        let (application, version, tables) = facts.first ?? (0, 0, 0)
         let isEmpty = application == 0 && version == 0 && tables == 0
         guard isEmpty || (application == applicationID && version > 0) else {
             throw NotesStoreError(

@@ -73,6 +73,19 @@ struct LinkPresenceTests {
         #expect(presence.latency == .milliseconds(5))
     }
 
+    @Test("A peer whose answer waits behind much else is asked again and not suspected")
+    func busyPeer() {
+        var presence = LinkPresence(at: .zero)
+        #expect(presence.due(at: .zero) == [.ping(sequence: 1)])
+        for second in 1...10 {
+            presence.heard(at: .seconds(second) - .milliseconds(1))
+            #expect(presence.due(at: .seconds(second)) == [.ping(sequence: second + 1)])
+        }
+        #expect(!presence.isSuspect)
+        #expect(presence.due(at: .seconds(11)) == [.ping(sequence: 12)])
+        #expect(presence.isSuspect)
+    }
+
     @Test("A probe pings at once, but not beside a ping that waits for its answer")
     func probe() {
         var presence = LinkPresence(at: .zero)
