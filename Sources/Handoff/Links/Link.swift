@@ -196,11 +196,6 @@ actor Link {
         return isAnswered ?? false
     }
 
-    /// True where the other end ended it because another link between the two stays.
-    var isDuplicate: Bool {
-        if case .bye(.duplicate) = end { true } else { false }
-    }
-
     /// What the ranking wants to know.
     var proximity: (latency: Duration?, isSuspect: Bool) { (presence.latency, presence.isSuspect) }
 

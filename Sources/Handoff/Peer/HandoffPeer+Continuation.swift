@@ -157,8 +157,6 @@ extension HandoffPeer {
         do {
             return try await first.request(make)
         } catch let error as HandoffError where error.code == .connectionUnavailable {
-            let isDuplicate = await first.isDuplicate
-            guard isDuplicate || link(to: peer).map({ $0 !== first }) ?? false else { throw error }
             return try await standingLink(to: peer, after: first).request(make)
         }
     }
