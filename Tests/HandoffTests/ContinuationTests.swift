@@ -156,7 +156,7 @@ struct ContinuationTests {
                 try await peers[1].peer.continueActivity(candidate)
             }
             #expect(await peers[1].app.events.last == .failed(.userInfoTooLarge))
-            #expect(await peers[0].logs("over the limit of 65536"))
+            #expect(await peers[0].logs("at most 64 KiB"))
         }
     }
 
