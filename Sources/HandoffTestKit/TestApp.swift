@@ -24,7 +24,7 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
 
     private var isWelcoming = true
     private var onWillContinue: @Sendable () async -> Void = {}
-    private var onSave: @Sendable (UserActivity) async -> Void = { _ in }
+    private var onSave: @Sendable (UserActivity) async throws -> Void = { _ in }
     private var onRestore: @Sendable () async throws -> Void = {}
 
     /// Makes an app that wants everything and saves nothing.
@@ -35,7 +35,7 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
     /// Sets what it does when a state is about to come.
     public func whenContinuing(_ body: @escaping @Sendable () async -> Void) { onWillContinue = body }
     /// Sets what it does when it has to save.
-    public func whenSaving(_ body: @escaping @Sendable (UserActivity) async -> Void) { onSave = body }
+    public func whenSaving(_ body: @escaping @Sendable (UserActivity) async throws -> Void) { onSave = body }
     /// Sets what it does with a state that came.
     public func whenRestoring(_ body: @escaping @Sendable () async throws -> Void) { onRestore = body }
     /// Forgets what it was told.
@@ -67,9 +67,9 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
     }
 
     /// Writes it down.
-    public func userActivityWillSave(_ activity: UserActivity) async {
+    public func userActivityWillSave(_ activity: UserActivity) async throws {
         events.append(.save(activity.userInfo))
-        await onSave(activity)
+        try await onSave(activity)
     }
 
     /// Writes it down.

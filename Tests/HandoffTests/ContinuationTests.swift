@@ -113,6 +113,28 @@ struct ContinuationTests {
         }
     }
 
+    @Test("A state that cannot be saved is not handed off by half, and is saved again for the next who asks")
+    func failsSaving() async throws {
+        try await withPeers(2) { peers, _ in
+            let (origin, target) = (peers[0], peers[1])
+            let activity = try origin.makeActivity()
+            await activity.becomeCurrent()
+            #expect(await origin.isTold(.save([:])))
+            let candidate = try await target.candidate()
+            await origin.app.whenSaving { activity in
+                activity.userInfo["half"] = true
+                throw CancellationError()
+            }
+            activity.needsSave = true
+            await #expect(throws: HandoffError(.handoffFailed, "")) {
+                try await target.peer.continueActivity(candidate)
+            }
+            #expect(await target.app.events.last == .failed(.handoffFailed))
+            await origin.app.whenSaving { $0.userInfo["whole"] = true }
+            #expect(try await target.peer.continueActivity(candidate).userInfo == ["whole": true])
+        }
+    }
+
     @Test("A save that takes more than 2 s times out at both ends, and the next save waits for it")
     func timesOutSaving() async throws {
         let clock = ManualClock()
@@ -156,7 +178,7 @@ struct ContinuationTests {
                 try await peers[1].peer.continueActivity(candidate)
             }
             #expect(await peers[1].app.events.last == .failed(.userInfoTooLarge))
-            #expect(await peers[0].logs("over the limit of 65536"))
+            #expect(await peers[0].logs("at most 64 KiB"))
         }
     }
 

@@ -17,6 +17,18 @@ struct NotesHost: Sendable {
         self.home = "\(lab.directory)/\(name)/\(home)"
     }
 
+    /// A second `HANDOFF_HOME` on this host, with the same identity.
+    func beside(_ home: String) throws -> NotesHost {
+        let other = NotesHost(name, in: lab, home: home)
+        try FileManager.default.createDirectory(
+            atPath: other.home + "/config",
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        try FileManager.default.copyItem(atPath: lab.identity(of: name), toPath: other.home + "/config/identity")
+        return other
+    }
+
     /// Starts `notes` with these arguments.
     func start(_ arguments: String..., variables: [String: String] = [:]) throws -> RunningCommand {
         try start(arguments, variables)
@@ -27,6 +39,9 @@ struct NotesHost: Sendable {
     func run(_ arguments: String..., variables: [String: String] = [:]) async throws -> Outcome {
         try await start(arguments, variables).outcome()
     }
+
+    /// Runs `notes` with these arguments to its end.
+    func run(_ arguments: [String]) async throws -> Outcome { try await start(arguments, [:]).outcome() }
 
     /// Starts the peer and waits until it is one.
     @discardableResult
@@ -98,7 +113,9 @@ struct NotesHost: Sendable {
     /// Waits until the peer here has links to so many others, and only those.
     func awaitPeers(_ count: Int, within limit: Duration = .seconds(20)) async throws {
         guard try await eventually(within: limit, { try await status()?.peers.count == count }) else {
-            throw CommandProblem(description: "\(name) has not \(count) peers: \(String(describing: try await status()))")
+            throw CommandProblem(
+                description: "\(name) has not \(count) peers: \(String(describing: try await status()))"
+            )
         }
     }
 
@@ -125,7 +142,9 @@ struct NotesHost: Sendable {
 
     private func start(_ arguments: [String], _ variables: [String: String]) throws -> RunningCommand {
         let settings = variables.merging(["HANDOFF_HOME": home]) { $1 }.map { "\($0.key)=\($0.value)" }
-        return try lab.launch(["Tests/lan/lab", "exec", name, "env"] + settings + ["\(Lab.products)/notes"] + arguments)
+        return try lab.launch(
+            ["Tests/lan/lab", "exec", name, "env"] + settings + ["\(Lab.products)/notes"] + arguments
+        )
     }
 }
 

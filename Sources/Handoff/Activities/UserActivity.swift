@@ -7,7 +7,9 @@ public protocol UserActivityDelegate: AnyObject, Sendable {
     /// Fills in the state that is to travel: userInfo is empty, and what is added now is what the other device gets.
     ///
     /// Called before a payload leaves, where ``UserActivity/needsSave`` is true, never once a keystroke; it has 2 s.
-    func userActivityWillSave(_ activity: UserActivity) async
+    ///
+    /// - Throws: Why the state cannot be saved; the peer that asked is told that it could not, and nothing travels.
+    func userActivityWillSave(_ activity: UserActivity) async throws
 
     /// Another device goes on with the activity. It stays valid here; only an app whose activity must not live twice
     /// invalidates it now.
@@ -119,13 +121,19 @@ public final class UserActivity: Sendable {
 
     /// Saves the app's state where it is newer than the saved one, and gives what travels.
     ///
-    /// - Throws: ``HandoffError``: `remoteApplicationTimedOut`, `userInfoTooLarge`, `invalidActivity`; or
-    ///   `CancellationError`.
+    /// - Throws: ``HandoffError``: `remoteApplicationTimedOut`, `userInfoTooLarge`, `invalidActivity`; what the app's
+    ///   hook throws; `CancellationError`.
     func payload() async throws -> ActivityPayload {
         let timeout = HandoffError(.remoteApplicationTimedOut, "the app did not save its state within 2 s")
         let payload = try await lane.run(limit: Self.saveLimit, clock: clock, timeoutError: timeout) { [self] in
             let delegate = content.withLock { content in content.state.beginSave() ? content.delegate : nil }
-            await delegate?.userActivityWillSave(self)
+            do {
+                try await delegate?.userActivityWillSave(self)
+            } catch {
+                // What was saved before is emptied: the next one who asks must not get half a state.
+                needsSave = true
+                throw error
+            }
             return try content.withLock { content throws(HandoffError) in
                 try ActivityPayload(id: id, type: type, title: content.title, userInfo: content.state.userInfo)
             }

@@ -55,6 +55,7 @@ extension HandoffPeer {
     public func continueNearest(
         where isWanted: @Sendable (Candidate) -> Bool = { _ in true }
     ) async throws -> Continuation {
+        await awaitSuccessors()
         let wanted = await candidates().filter(isWanted)
         guard !wanted.isEmpty else {
             throw HandoffError(.handoffFailed, "no paired peer offers anything that could be continued here")
@@ -152,14 +153,23 @@ extension HandoffPeer {
 
     /// Asks a peer over its link, and once more where that gives way to another one meanwhile.
     private func ask(_ peer: PeerID, _ make: @Sendable (Int) -> Message) async throws -> Message {
-        let gone = HandoffError(.connectionUnavailable, "there is no link to the peer any more")
-        guard let first = link(to: peer) else { throw gone }
+        let first = try await standingLink(to: peer)
         do {
             return try await first.request(make)
-        } catch let error as HandoffError where error == gone {
-            guard let second = link(to: peer), second !== first else { throw error }
-            return try await second.request(make)
+        } catch let error as HandoffError where error.code == .connectionUnavailable {
+            return try await standingLink(to: peer, after: first).request(make)
         }
+    }
+
+    /// The link to a peer; where it was just ended as a duplicate, the one that stays, as soon as it is paired here.
+    private func standingLink(to peer: PeerID, after duplicate: Link? = nil) async throws -> Link {
+        if duplicate != nil || superseded[peer] != nil {
+            _ = await wait(atMost: Self.successionLimit) { $0.link(to: peer).map { $0 !== duplicate } ?? false }
+        }
+        guard let link = link(to: peer), link !== duplicate else {
+            throw HandoffError(.connectionUnavailable, "there is no link to the peer any more")
+        }
+        return link
     }
 
     private func callback<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {

@@ -46,6 +46,7 @@ extension HandoffPeer {
             case .settled: isDiscoverySettled = true
             case .unavailable(let error):
                 discoveryProblem = error
+                announcedName = nil
                 log(.warning, "peers cannot be found: \(error)")
             case .available:
                 if discoveryProblem != nil { log(.info, "peers can be found again") }

@@ -7,6 +7,8 @@ import HandoffTransport
 extension HandoffPeer: LinkOwner {
     /// A new link of a pair that has one must wait this long for the old one to show that it is alive.
     private static let probeLimit = Duration.seconds(1)
+    /// The link that stays, where the other end has closed one as a duplicate, is paired here by then.
+    static let successionLimit = Duration.seconds(1)
 
     /// Runs one link from the end of its handshake to its own.
     func serve(_ connection: Connection, role: LinkRole, service: String?) async {
@@ -52,6 +54,7 @@ extension HandoffPeer: LinkOwner {
         case .offers(let list):
             guard !peer.hello.isVisitor else { return }
             links[link.id]?.offers = list
+            links[link.id]?.hasToldOffers = true
             changed()
         case .fetch(let request, let activity):
             let isTaken = spawn { await link.serve { await self.answer(request, activity: activity) } }
@@ -124,6 +127,15 @@ extension HandoffPeer: LinkOwner {
         if let standing { await links[standing]?.link.closeWhenIdle(.duplicate) }
     }
 
+    /// Waits for the links that stay where others were just ended as duplicates.
+    func awaitSuccessors() async {
+        guard let end = superseded.values.max(), end > clock.now else { return }
+        _ = await wait(atMost: end - clock.now) { peer in
+            peer.superseded.keys.allSatisfy { peer.link(to: $0) != nil }
+        }
+        superseded = [:]
+    }
+
     private func ended(_ link: Link, _ end: LinkEnd) {
         guard let entry = links.removeValue(forKey: link.id) else { return }
         defer { changed() }
@@ -141,6 +153,10 @@ extension HandoffPeer: LinkOwner {
             return
         }
         log(.info, "link ended", ["peer": "\(peer.id)", "reason": end.failure.rawValue])
+        if case .bye(.duplicate) = end {
+            superseded = superseded.filter { $0.value > clock.now }
+            superseded[peer.id] = clock.now + Self.successionLimit
+        }
         schedule.ended(peer.id, at: clock.now, using: &generator)
         dialDue()
     }

@@ -22,7 +22,7 @@ extension HandoffPeer {
         return statuses
     }
 
-    /// True when the first look around is over and every peer of ours was paired or has failed once.
+    /// True when the first look around is over and every peer of ours has told its offers or has failed once.
     public var isSettled: Bool {
         isDiscoverySettled
             && services.allSatisfy { name, announced in
@@ -30,7 +30,8 @@ extension HandoffPeer {
                 switch schedule.state(of: name) {
                 case .dialling: return false
                 case .waiting: return schedule.failure(of: name) != nil
-                case .linked, nil: return true
+                case .linked(let id): return registry[id].flatMap { links[$0] }?.hasToldOffers ?? true
+                case nil: return true
                 }
             }
     }

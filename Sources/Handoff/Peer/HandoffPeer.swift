@@ -33,6 +33,9 @@ public actor HandoffPeer {
     var links: [UUID: LinkEntry] = [:]
     var registry: LinkRegistry<UUID>
     var lastUse: [PeerID: Duration] = [:]
+    /// Peers that ended their link as a duplicate before the one that stays was paired here, and until when that may
+    /// take.
+    var superseded: [PeerID: Duration] = [:]
 
     var current: UserActivity?
     /// True while a job waits that will save the current activity for the first time.
@@ -261,6 +264,8 @@ struct LinkEntry: Sendable {
     var peer: RemotePeer?
     /// What the other end offers over this link.
     var offers: [Offer] = []
+    /// True once it has said so over this link, be it nothing.
+    var hasToldOffers = false
     /// True while a job waits that will tell the other end what is offered here.
     var isTelling = false
 }

@@ -124,7 +124,7 @@ final class AvahiEngine {
     }
 
     private func emit(_ event: DiscoveryEvent) {
-        if case .unavailable(let error) = event { log(.warning, "discovery is unavailable", ["reason": error.message]) }
+        if case .unavailable(let error) = event { log(.debug, "discovery is unavailable", ["reason": error.message]) }
         events.post(event)
     }
 }

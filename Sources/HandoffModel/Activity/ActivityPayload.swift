@@ -41,7 +41,8 @@ public struct ActivityPayload: Hashable, Sendable {
         guard size <= maximumUserInfoSize else {
             throw HandoffError(
                 .userInfoTooLarge,
-                "userInfo is \(size) bytes, over the limit of \(maximumUserInfoSize); send large content by a stream"
+                "the activity holds \(size) bytes, and at most \(maximumUserInfoSize / 1024) KiB can be handed over at once: "
+                    + "larger content needs a stream"
             )
         }
         return size

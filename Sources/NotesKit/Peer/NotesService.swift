@@ -201,10 +201,10 @@ public actor NotesService {
 
 extension NotesService: UserActivityDelegate {
     /// Puts the note's newest text into the activity that a peer asked for.
-    public func userActivityWillSave(_ activity: UserActivity) async {
+    public func userActivityWillSave(_ activity: UserActivity) async throws {
         guard let current = self.activity, current.activity === activity,
-            let note = try? await store.note(id: current.note), !note.isDeleted
-        else { return }
+            let note = try await store.note(id: current.note), !note.isDeleted
+        else { throw HandoffError(.handoffFailed, "the note is not open any more") }
         activity.addUserInfoEntries(NoteActivity.userInfo(note))
     }
 

@@ -1,0 +1,282 @@
+import Foundation
+import NotesKit
+import Testing
+
+extension NetworkTests {
+    /// The second implementation is Tests/interop, written from docs/protocol.md alone.
+    @Suite("A second implementation of the protocol")
+    struct InteropTests {
+        private static let title = "Brötchen 🥐"
+        private static let content = "„Käse“\r\n\n日本酒 e\u{301} é\u{202E}\t\u{1F9C0} — no end"
+
+        @Test("continues a note of ours byte for byte, and is a peer like any other meanwhile")
+        func continuesOurs() async throws {
+            try await Lab.withNotes(hosts: 2) { hosts in
+                let (a, lab) = (hosts[0], hosts[0].lab)
+                let peer = try await a.startPeer()
+                let note = try await a.make(Self.title, Self.content)
+                // It links first and waits for an offer.
+                let python = try lab.startPython("b", "handoff_peer.py", "continue", then: "10.77.0.1", "24280")
+                try await a.awaitPeers(1)
+                #expect(try await a.status()?.peers.map(\.name) == ["python"])
+                try await a.succeed("open", note)
+                let outcome = try await python.outcome()
+                #expect(outcome.errors.isEmpty)
+                let activity = try JSONDecoder().decode(NoteActivity.self, from: Data(outcome.output.utf8))
+                #expect(activity.type == "org.handoff.notes.note")
+                #expect(activity.userInfo.id.lowercased() == note)
+                // Swift's == would take the two accented letters for the same.
+                #expect(Array(activity.title.utf8) == Array(Self.title.utf8))
+                #expect(Array(activity.userInfo.title.utf8) == Array(Self.title.utf8))
+                #expect(Array(activity.userInfo.content.utf8) == Array(Self.content.utf8))
+                try await peer.line(holding: "reason=done", onErrors: true)
+                try await a.awaitPeers(0)
+            }
+        }
+
+        @Test("is found through Avahi, and its note is continued here byte for byte")
+        func isContinued() async throws {
+            try await Lab.withNotes(hosts: 3) { hosts in
+                let (a, lab) = (hosts[0], hosts[0].lab)
+                try await a.startPeer()
+                let python = try await lab.startPythonPeer("b", title: Self.title, content: Self.content)
+                let (service, txt) = (python.announcement.service, python.announcement.txt)
+                try lab.publish("b", service, port: PythonPeer.port, txt)
+                try await Self.expectContinued(on: a, from: python)
+                let peers = try await lab.peers(from: "c") { $0.filter { $0.pairing == "paired" }.count == 2 }
+                let peer = try #require(peers.first { $0.name == "python" })
+                #expect(peer.account == "match" && peer.team == "match" && peer.app == "org.handoff.notes")
+                #expect(peer.offer?.type == "org.handoff.notes.note")
+                #expect(peer.offer?.title == Self.title)
+                #expect(peer.addresses.contains("10.77.0.2") && peer.port == PythonPeer.port)
+            }
+        }
+
+        @Test("announced by another DNS-SD stack than Avahi is found, and finds us")
+        func otherStack() async throws {
+            try await Lab.withNotes(hosts: 2) { hosts in
+                let (a, lab) = (hosts[0], hosts[0].lab)
+                try await lab.control("daemon", "b", "avahi", "stop")
+                let browser = try lab.startPython("b", "zeroconf_peer.py", "browse", then: "10.77.0.2")
+                let ours = try await a.startPeer()
+                try await ours.line(holding: "announced service=", onErrors: true)
+                let name = try #require(try await a.status()?.service)
+                try await browser.line(holding: "{\"event\": \"found\", \"service\": \"\(name)\", \"port\": 24280")
+                try await browser.line(holding: "\"match\": {\"account\": true, \"team\": true}")
+
+                let python = try await lab.startPythonPeer("b", title: Self.title, content: Self.content)
+                let service = [python.announcement.service, String(PythonPeer.port)]
+                let announcer = try lab.startPython("b", "zeroconf_peer.py", "announce", then: ["10.77.0.2"] + service)
+                try await announcer.line(holding: "announced")
+                try await Self.expectContinued(on: a, from: python)
+
+                ours.interrupt()
+                try await browser.line(holding: "{\"event\": \"removed\", \"service\": \"\(name)\"}")
+            }
+        }
+
+        @Test("refuses by an alert who has no valid dial proof, and we say why")
+        func refusesOurProof() async throws {
+            try await Lab.withNotes(hosts: 2) { hosts in
+                let lab = hosts[0].lab
+                let announcement = try await lab.makeAnnouncement("b")
+                let key = URL(fileURLWithPath: "\(lab.identity(of: "b"))/discovery.key")
+                try Data((String(repeating: "0", count: 64) + "\n").utf8).write(to: key)
+                let python = try await lab.startPythonPeer("b", title: "", content: "", announcedAs: announcement)
+                try lab.publish("b", announcement.service, port: PythonPeer.port, announcement.txt)
+                let peers = try await lab.peers(from: "a") { $0.contains { $0.pairing == "refused" } }
+                #expect(peers.map(\.reason) == ["notOfThisAccount"])
+                #expect(peers.map(\.account) == ["match"])
+                try await python.command.line(holding: "\"event\": \"failed\"")
+            }
+        }
+
+        @Test("that dials and breaks the rules is told so, and others are served all the while")
+        func hostileDialler() async throws {
+            try await Lab.withHostile { hosts in
+                let python = try hosts[0].lab.startPython("b", "hostile_peer.py", "dial", then: "10.77.0.1", "24280")
+                try await Self.expectAnswers(Self.answersToDialler, from: python, whileServing: hosts)
+            }
+        }
+
+        @Test("that is dialled and breaks the rules is told so, and others are served all the while")
+        func hostileAcceptor() async throws {
+            try await Lab.withHostile { hosts in
+                let lab = hosts[0].lab
+                let misdeeds = Self.answersToAcceptor.keys.sorted()
+                let announcement = try await lab.makeAnnouncement("b")
+                let python = try lab.startPython("b", "hostile_peer.py", "serve", then: ["24300"] + misdeeds)
+                for port in misdeeds.indices.map({ 24300 + $0 }) {
+                    try lab.publish("b", "\(announcement.service)-\(port)", port: port, announcement.txt)
+                }
+                try await Self.expectAnswers(Self.answersToAcceptor, from: python, whileServing: hosts)
+            }
+        }
+
+        /// What Tests/interop/hostile_peer.py does to an acceptor, and how it has to be answered.
+        private static let answersToDialler = [
+            "no dial proof": "alert handshake failure",
+            "wrong dial proof": "alert handshake failure",
+            "repeated dial proof": "alert handshake failure",
+            "TLS 1.2": "alert protocol version",
+            "other application protocol": "alert no application protocol",
+            "no certificate": "alert certificate required",
+            "ping before hello": "bye protocolViolation",
+            "offers before hello": "bye protocolViolation",
+            "unknown kind before hello": "bye protocolViolation",
+            "empty frame": "bye protocolViolation",
+            "oversized length": "bye protocolViolation",
+            "largest length": "bye protocolViolation",
+            "noise": "bye protocolViolation",
+            "header only": "bye protocolViolation",
+            "XML list": "bye protocolViolation",
+            "array on top": "bye protocolViolation",
+            "no kind": "bye protocolViolation",
+            "kind is a number": "bye protocolViolation",
+            "UID in the list": "bye protocolViolation",
+            "33 containers": "bye protocolViolation",
+            "10,001 values": "bye protocolViolation",
+            "hello without instance": "bye protocolViolation",
+            "short instance": "bye protocolViolation",
+            "name of 256 bytes": "bye protocolViolation",
+            "65 types": "bye protocolViolation",
+            "no such versions": "bye protocolViolation",
+            "later versions only": "bye versionUnsupported",
+            "cut short": "bye timedOut",
+            "silence": "bye timedOut",
+            "second hello": "bye protocolViolation",
+            "ping without sequence": "bye protocolViolation",
+            "17 offers": "bye protocolViolation",
+            "half a frame": "closed",
+            "no such activity": "error 4608",
+            "unknown kind": "unsupported dance",
+        ]
+
+        /// The same, to a dialler.
+        private static let answersToAcceptor = [
+            "offers for a hello": "bye protocolViolation",
+            "unknown kind for a hello": "bye protocolViolation",
+            "oversized length for a hello": "bye protocolViolation",
+            "half a hello": "bye timedOut",
+            "silence for a hello": "bye timedOut",
+            "hello of later versions": "bye versionUnsupported",
+            "hello for offers": "bye protocolViolation",
+            "ping for offers": "bye protocolViolation",
+            "unknown kind for offers": "bye protocolViolation",
+            "silence for offers": "bye timedOut",
+        ]
+
+        private static func expectAnswers(
+            _ expected: [String: String],
+            from python: RunningCommand,
+            whileServing hosts: [NotesHost]
+        ) async throws {
+            let (a, c) = (hosts[0], hosts[2])
+            #expect(try await c.continueNote().outcome == .added)
+            let outcome = try await python.outcome()
+            #expect(outcome.errors.isEmpty)
+            let answers = try JSONDecoder().decode([String: String].self, from: Data(outcome.output.utf8))
+            for (misdeed, answer) in expected { #expect(answers[misdeed] == answer, "\(misdeed)") }
+            #expect(answers.count == expected.count)
+            #expect(try await c.continueNote().outcome == .same)
+            try await a.awaitPeers(1)
+        }
+
+        private static func expectContinued(on host: NotesHost, from python: PythonPeer) async throws {
+            try await host.awaitOffers(title)
+            let report = try await host.continueNote()
+            #expect(Array(report.title.utf8) == Array(title.utf8))
+            #expect(report.outcome == .added)
+            #expect(try await host.text(of: report.note).map { Array($0.utf8) } == Array(content.utf8))
+            try await python.command.line(holding: "\"event\": \"continued\"")
+            #expect(try await host.continueNote().outcome == .same)
+        }
+    }
+}
+
+/// A note's activity as Tests/interop prints it.
+private struct NoteActivity: Decodable {
+    struct UserInfo: Decodable {
+        let id: String
+        let title: String
+        let content: String
+    }
+
+    let type: String
+    let title: String
+    let userInfo: UserInfo
+}
+
+/// What a Python peer has to be announced with.
+private struct Announcement: Decodable {
+    let service: String
+    let txt: [String]
+}
+
+/// A Python peer that offers a note.
+private struct PythonPeer {
+    static let port = 24289
+
+    let command: RunningCommand
+    let announcement: Announcement
+}
+
+extension Lab {
+    /// Makes three hosts: our peers on `a`, with a note that is open, and on `c`; nothing yet on `b`.
+    fileprivate static func withHostile(_ test: ([NotesHost]) async throws -> Void) async throws {
+        try await withNotes(hosts: 3) { hosts in
+            for host in [hosts[0], hosts[2]] { try await host.startPeer() }
+            try await hosts[0].succeed("open", hosts[0].make("Note", "text"))
+            try await hosts[2].awaitOffers("Note")
+            try await test(hosts)
+        }
+    }
+
+    /// Starts a program of Tests/interop on a host, with its identity between the verb and the other arguments.
+    ///
+    /// It is Debian's Python, which has Debian's zeroconf; -B, so that nothing is written beside the programs.
+    fileprivate func startPython(
+        _ host: String,
+        _ program: String,
+        _ verb: String,
+        then arguments: [String]
+    ) throws -> RunningCommand {
+        let python = ["/usr/bin/python3", "-B", "Tests/interop/\(program)", verb, identity(of: host)]
+        return try launch(["Tests/lan/lab", "exec", host] + python + arguments)
+    }
+
+    fileprivate func startPython(
+        _ host: String,
+        _ program: String,
+        _ verb: String,
+        then arguments: String...
+    ) throws -> RunningCommand {
+        try startPython(host, program, verb, then: arguments)
+    }
+
+    /// Lets Python make an instance name and a TXT record.
+    fileprivate func makeAnnouncement(_ host: String) async throws -> Announcement {
+        let outcome = try await startPython(host, "handoff_peer.py", "announcement").outcome()
+        return try JSONDecoder().decode(Announcement.self, from: Data(outcome.output.utf8))
+    }
+
+    /// Announces a service through a host's Avahi until the lab is taken down.
+    fileprivate func publish(_ host: String, _ service: String, port: Int, _ txt: [String]) throws {
+        let service = [service, "_handoff._tcp", String(port)] + txt
+        _ = try launch(["Tests/lan/lab", "exec", host, "avahi-publish", "-s"] + service)
+    }
+
+    /// Starts a Python peer that offers a note and is not announced yet.
+    fileprivate func startPythonPeer(
+        _ host: String,
+        title: String,
+        content: String,
+        announcedAs announcement: Announcement? = nil
+    ) async throws -> PythonPeer {
+        let announcement = if let announcement { announcement } else { try await makeAnnouncement(host) }
+        let note = ["--title", title, "--content", content, "--service", announcement.service]
+        let command = try startPython(host, "handoff_peer.py", "serve", then: [String(PythonPeer.port)] + note)
+        try await command.line(holding: "listening")
+        return PythonPeer(command: command, announcement: announcement)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+import HandoffSupport
+import HandoffTestKit
+import NotesKit
+import Testing
+
+extension NetworkTests {
+    @Suite("A handoff under hardship")
+    struct NotesHardshipTests {
+        /// Whether the tests that take minutes run, too (`make test-long`).
+        private static let runsLong = ProcessInfo.processInfo.environment["HANDOFF_LONG_TESTS"] == "1"
+
+        @Test("works at once while a stranger fills the port with garbage, silence and handshakes without a proof")
+        func strangers() async throws {
+            try await Lab.withPeers(hosts: 3) { hosts in
+                let (a, b) = (hosts[0], hosts[1])
+                try await a.succeed("open", a.make("Wanted", "text"))
+                try await b.awaitOffers("Wanted")
+                let pid = try #require(try await a.status()?.pid)
+                let port = try #require(try await a.status()?.port)
+                // 100 silent connections, 20 of noise, 5 of TLS without the proof, again and again.
+                let script = """
+                    for round in 1 2 3 4 5; do
+                        for n in $(seq 100); do exec {silent}<>/dev/tcp/10.77.0.1/\(port); done
+                        for n in $(seq 20); do head -c 2000 /dev/urandom >/dev/tcp/10.77.0.1/\(port); done
+                        openssl s_client -connect 10.77.0.1:\(port) -servername x </dev/null
+                        echo "round $round"
+                    done
+                    read -r forever
+                    """
+                let stranger = try a.lab.launch(["Tests/lan/lab", "exec", "c", "bash", "-c", script + " <> <(:)"])
+                defer { stranger.kill() }
+                try await stranger.line(holding: "round 1")
+                for _ in 1...5 { #expect(try await b.continueNote().title == "Wanted") }
+                try await stranger.line(holding: "round 5")
+                // A visitor makes a new connection to the beset port.
+                let visitor = try await b.beside("visitor").run("continue", "--verbose")
+                #expect(visitor.status == 0, "\(visitor)")
+                #expect(try await a.status()?.pid == pid)
+                #expect(try await a.status()?.peers.count == 2)
+            }
+        }
+
+        @Test("works over link-local IPv6 alone")
+        func ipv6() async throws {
+            try await Lab.withNotes(hosts: 2) { hosts in
+                for host in hosts {
+                    let flush = try host.lab.launch(
+                        ["Tests/lan/lab", "exec", host.name, "ip", "-4", "address", "flush", "dev", "eth0"]
+                    )
+                    #expect(try await flush.outcome().status == 0)
+                }
+                for host in hosts { try await host.startPeer() }
+                for host in hosts { try await host.awaitPeers(1) }
+                let (a, b) = (hosts[0], hosts[1])
+                try await a.succeed("open", a.make("Six", "::"))
+                try await b.awaitOffers("Six")
+                #expect(try await b.text(of: b.continueNote().note) == "::")
+                let peers = try await a.lab.peers(from: "b") { $0.contains { $0.host == "a" } }
+                #expect(peers.allSatisfy { $0.addresses.allSatisfy { $0.hasPrefix("fe80:") } })
+            }
+        }
+
+        @Test("fifty times over leaves memory and descriptors as they were", .enabled(if: runsLong))
+        func fifty() async throws {
+            try await Lab.withPeers(hosts: 2) { hosts in
+                let (a, b) = (hosts[0], hosts[1])
+                let note = try await a.make("Again", String(repeating: "x", count: 50_000))
+                func handOff(times: Int) async throws {
+                    for _ in 1...times {
+                        try await a.succeed("open", note)
+                        try await b.awaitOffers("Again")
+                        _ = try await b.continueNote()
+                        try await a.succeed("close")
+                        try await b.awaitOffers()
+                    }
+                }
+                try await handOff(times: 20)
+                let before = try await hosts.asyncMap { try await usage(of: $0) }
+                try await handOff(times: 50)
+                let after = try await hosts.asyncMap { try await usage(of: $0) }
+                for (before, after) in zip(before, after) {
+                    #expect(after.descriptors <= before.descriptors + 2)
+                    #expect(after.kibibytes <= before.kibibytes + 4096)
+                }
+            }
+        }
+
+        /// What the running peer of a host uses.
+        private func usage(of host: NotesHost) async throws -> (descriptors: Int, kibibytes: Int) {
+            let pid = try #require(try await host.status()?.pid)
+            let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+            let resident = try #require(status.firstMatch(of: /VmRSS:\s+(\d+) kB/))
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+            return (descriptors, try #require(Int(resident.1)))
+        }
+    }
+}
+
+extension Array {
+    /// `map` with a function that waits.
+    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}
