@@ -74,8 +74,8 @@ private final class StateSaver: UserActivityDelegate {
 
     init(_ state: @escaping @Sendable () throws -> ShoppingActivity) { self.state = state }
 
-    func userActivityWillSave(_ activity: UserActivity) async {
-        if let state = try? state() { activity.addUserInfoEntries(state.userInfo) }
+    func userActivityWillSave(_ activity: UserActivity) async throws {
+        activity.addUserInfoEntries(try state().userInfo)
         // Setting it is cheap, and so the next peer gets what is true by then: the list may change in another terminal.
         activity.needsSave = true
     }
