@@ -34,6 +34,8 @@ actor Link {
     private var decoder = FrameDecoder()
     private(set) var peer: RemotePeer?
     private var end: LinkEnd?
+    /// Finished when what belongs to the end, the good-bye first of all, has been done.
+    private let farewell = BoundedChannel<Void>(capacity: 1)
 
     private var requests: [Int: BoundedChannel<Message>] = [:]
     private var nextRequest = 1
@@ -84,6 +86,9 @@ actor Link {
                 await perform(machine.connectionLost(PairingFailure(error)))
             }
         }
+        // Somebody else may have ended the link while a message was looked at, and be about to say good-bye; that is
+        // not to be overtaken by closing, nor by the end of this task.
+        await Task(executorPreference: QuietExecutor.shared) { [farewell] in _ = try? await farewell.next() }.value
         await connection.close()  // or waits for whoever is closing it
         alarm.cancel()
         for waiter in pongWaiters { waiter.finish() }
@@ -230,6 +235,7 @@ actor Link {
             case .close(.bye), .close(.ended): await connection.close()
             }
         }
+        if case .close? = actions.last { farewell.finish() }
     }
 
     private func perform(_ actions: [LinkPresence.Action]) async {
