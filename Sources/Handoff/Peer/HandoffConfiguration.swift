@@ -21,6 +21,12 @@ public struct HandoffConfiguration: Sendable {
     public let host: String
     /// The activity types that the app can continue.
     public let types: [String]
+    /// The activity types that the app makes.
+    public let createdTypes: [String]
+    /// The version of the content that the app writes and reads, for each type that has had more than one.
+    public let contentVersions: [String: ContentVersion]
+    /// From whom it takes activities that are sent to it.
+    public let sendPolicy: SendPolicy
     /// The ports to try, in order.
     public let ports: ClosedRange<UInt16>
     /// The port to try before the others: the one of an earlier run, which a firewall may let through.
@@ -30,6 +36,17 @@ public struct HandoffConfiguration: Sendable {
 
     /// Makes a configuration.
     ///
+    /// - Parameters:
+    ///   - app: The app's reverse-DNS id.
+    ///   - name: The app's name for people, 255 bytes at most.
+    ///   - host: The machine's name for people, 255 bytes at most.
+    ///   - types: The activity types that the app can continue, 64 at most.
+    ///   - createdTypes: Those that it makes; nil where they are the same.
+    ///   - contentVersions: The version of the content for each type that has had more than one.
+    ///   - sendPolicy: From whom it takes activities that are sent to it.
+    ///   - ports: The ports to try, in order.
+    ///   - preferredPort: The port to try before the others.
+    ///   - isVisitor: True for a command that links for a moment.
     /// - Throws: ``HandoffError/Code/invalidActivity`` where the app's id or a type is not reverse-DNS, or there are too
     ///   many types.
     public init(
@@ -37,11 +54,14 @@ public struct HandoffConfiguration: Sendable {
         name: String,
         host: String,
         types: [String],
+        createdTypes: [String]? = nil,
+        contentVersions: [String: ContentVersion] = [:],
+        sendPolicy: SendPolicy = .anyPeer,
         ports: ClosedRange<UInt16> = defaultPorts,
         preferredPort: UInt16? = nil,
         isVisitor: Bool = false
     ) throws(HandoffError) {
-        for type in [app] + types where !ActivityType.isValid(type) {
+        for type in [app] + types + (createdTypes ?? []) where !ActivityType.isValid(type) {
             throw HandoffError(.invalidActivity, "not a reverse-DNS name such as org.example.notes: \(type)")
         }
         guard types.count <= Hello.maximumTypeCount else {
@@ -51,6 +71,9 @@ public struct HandoffConfiguration: Sendable {
         self.name = name
         self.host = host
         self.types = types
+        self.createdTypes = createdTypes ?? types
+        self.contentVersions = contentVersions
+        self.sendPolicy = sendPolicy
         self.ports = ports
         self.preferredPort = preferredPort
         self.isVisitor = isVisitor
