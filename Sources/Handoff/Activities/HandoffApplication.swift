@@ -26,7 +26,7 @@ public struct ContinuedActivity: Sendable, Hashable {
 /// An app that continues activities; its callbacks come one at a time.
 ///
 /// Once the user accepts: ``shouldContinue(_:from:)``, ``willContinue(type:from:)``, then exactly one of
-/// ``continueActivity(_:)`` and ``didFailToContinue(type:error:)``. An actor gets them on its own executor.
+/// ``continueActivity(_:)`` and ``didFailToContinue(type:error:)``. Each has 30 s. An actor gets them on its own executor.
 public protocol HandoffApplication: AnyObject, Sendable {
     /// Asks whether the app wants the activity at all.
     ///

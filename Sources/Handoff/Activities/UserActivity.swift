@@ -21,7 +21,7 @@ public protocol UserActivityDelegate: AnyObject, Sendable {
 /// An activity is made by ``HandoffPeer/makeActivity(type:title:delegate:)`` and offered to the paired peers from
 /// ``becomeCurrent()`` to ``resignCurrent()`` or ``invalidate()``. Its payload stays here until a peer asks for it.
 public final class UserActivity: Sendable {
-    /// How long the app may take to save its state.
+    /// How long the app may take to save its state (docs/protocol.md, "Continuing").
     public static let saveLimit = Duration.seconds(2)
 
     private struct Content {
@@ -60,7 +60,7 @@ public final class UserActivity: Sendable {
         self.log = log
     }
 
-    /// The title that peers show to people.
+    /// The title that peers show to people; an offer holds ``Offer/maximumTitleSize`` bytes of it.
     public var title: String {
         get { content.withLock { $0.title } }
         set { content.withLock { $0.title = newValue } }
@@ -68,7 +68,8 @@ public final class UserActivity: Sendable {
 
     /// What was saved last; property-list values only.
     ///
-    /// Emptied before each save.
+    /// Emptied before each save. Encoded, it may have ``ActivityPayload/maximumUserInfoSize`` bytes, and should have
+    /// ``ActivityPayload/recommendedUserInfoSize`` at most.
     public var userInfo: [String: PropertyList] {
         get { content.withLock { $0.state.userInfo } }
         set { content.withLock { $0.state.userInfo = newValue } }

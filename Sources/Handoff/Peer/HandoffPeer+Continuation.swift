@@ -50,6 +50,7 @@ extension HandoffPeer {
     /// Continues the nearest peer's activity; where its payload does not arrive, the next nearest one's.
     ///
     /// - Parameter isWanted: Which candidates may be chosen.
+    /// - Returns: What was given to the app, and which peers failed before.
     /// - Throws: ``HandoffError``: the peer's, `handoffFailed` where there are several or nothing is offered,
     ///   `cancelled`, `refused` where the app does not want it; what the app's restoration throws.
     public func continueNearest(
@@ -82,6 +83,8 @@ extension HandoffPeer {
     ///
     /// A second call while the first still fetches cancels the first.
     ///
+    /// - Parameter candidate: One of ``candidates()``.
+    /// - Returns: What was given to the app.
     /// - Throws: ``HandoffError``; what the app's restoration throws.
     public func continueActivity(_ candidate: Candidate) async throws -> ContinuedActivity {
         do {
