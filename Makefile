@@ -53,6 +53,10 @@ lint: ## check format, imports, scripts and forbidden words
 	Tests/lint/words
 	Tests/lint/shell
 
+.PHONY: docs
+docs: ## build the documentation of the library into .build/docs, and check that it is whole
+	Tests/lint/documentation
+
 .PHONY: format
 format: ## format the Swift sources
 	swift format --in-place --recursive --parallel Sources Tests Package.swift

@@ -4,7 +4,7 @@ public import HandoffModel
 ///
 /// Once the user accepts: ``shouldContinue(_:from:)``, ``willContinue(type:from:)``, then exactly one of
 /// ``continueActivity(_:)`` and ``didFailToContinue(type:error:)``. What a peer sends unasked goes the same way, with
-/// ``shouldAccept(_:from:)`` in the first place. An actor gets them on its own executor.
+/// ``shouldAccept(_:from:)`` in the first place. Each has 30 s. An actor gets them on its own executor.
 public protocol HandoffApplication: AnyObject, Sendable {
     /// Asks whether the app wants the activity at all.
     ///
@@ -12,7 +12,7 @@ public protocol HandoffApplication: AnyObject, Sendable {
     func shouldContinue(_ offer: Offer, from peer: RemotePeer) async -> Bool
 
     /// Asks whether the app takes an activity that a peer sends unasked; the configuration's ``SendPolicy`` has been
-    /// applied. The peer waits for the answer for 10 s.
+    /// applied. It has 8 s, because the peer waits for the answer for 10 s.
     ///
     /// - Returns: False to decline it; nothing is fetched then, and no other callback follows.
     func shouldAccept(_ offer: Offer, from peer: RemotePeer) async -> Bool

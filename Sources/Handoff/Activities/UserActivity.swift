@@ -8,7 +8,7 @@ import HandoffSupport
 /// ``becomeCurrent()`` to ``resignCurrent()`` or ``invalidate()``. Its payload stays here until a peer asks for it.
 /// Properties may be set from anywhere at any time; peers hear at once of what changes the offer.
 public final class UserActivity: Sendable {
-    /// How long the app may take to save its state.
+    /// How long the app may take to save its state (docs/protocol.md, "Continuing").
     public static let saveLimit = Duration.seconds(2)
 
     private struct Content {
@@ -45,22 +45,24 @@ public final class UserActivity: Sendable {
 
     // MARK: - Properties
 
-    /// The title that peers show to people.
+    /// The title that peers show to people; an offer holds ``Offer/maximumTitleSize`` bytes of it.
     public var title: String {
         get { content.withLock { $0.state.title } }
         set { change { $0.title = newValue } }
     }
 
-    /// What was saved last; property-list values only, 64 KiB in all.
+    /// What was saved last; property-list values only.
     ///
-    /// Emptied before each save.
+    /// Emptied before each save. Encoded, it may have ``ActivityPayload/maximumUserInfoSize`` bytes, and should have
+    /// ``ActivityPayload/recommendedUserInfoSize`` at most.
     public var userInfo: [String: PropertyList] {
         get { content.withLock { $0.state.userInfo } }
         set { content.withLock { $0.state.userInfo = newValue } }
     }
 
-    /// The keys without which userInfo is of no use: a continuation fails with ``HandoffError/Code/missingKey``, naming
-    /// the key, where the app did not save one of them. At most 64.
+    /// The keys without which userInfo is of no use, at most ``ActivityDetails/maximumRequiredKeyCount``.
+    ///
+    /// Where the app did not save one of them, a continuation fails with ``HandoffError/Code/missingKey``, naming it.
     public var requiredUserInfoKeys: Set<String> {
         get { content.withLock { $0.state.details.requiredUserInfoKeys } }
         set { change { $0.details.requiredUserInfoKeys = newValue } }
@@ -95,8 +97,9 @@ public final class UserActivity: Sendable {
         set { change { $0.isEligibleForHandoff = newValue } }
     }
 
-    /// What the activity is about, so that the other device can use a window or an editor that shows it already;
-    /// at most 1,024 bytes.
+    /// What the activity is about, so that the other device can use a window or an editor that shows it already.
+    ///
+    /// At most ``ActivityDetails/maximumTextSize`` bytes; a longer one fails when the activity is fetched.
     public var targetContentIdentifier: String? {
         get { content.withLock { $0.state.details.targetContentIdentifier } }
         set { change { $0.details.targetContentIdentifier = newValue } }

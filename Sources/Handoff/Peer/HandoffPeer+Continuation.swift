@@ -24,6 +24,7 @@ extension HandoffPeer {
     /// - Parameters:
     ///   - includesWebpages: Whether to take the web page of what no app here continues.
     ///   - isWanted: Which candidates may be chosen.
+    /// - Returns: What was given to the app, and which peers failed before.
     /// - Throws: ``HandoffError``: the peer's, `handoffFailed` where there are several or nothing is offered,
     ///   `cancelled`, `refused` where the app does not want it; what the app's restoration throws.
     public func continueNearest(
@@ -56,6 +57,8 @@ extension HandoffPeer {
     ///
     /// A second call while the first still fetches cancels the first.
     ///
+    /// - Parameter candidate: One of ``candidates(includingWebpages:)``.
+    /// - Returns: What was given to the app.
     /// - Throws: ``HandoffError``; what the app's restoration throws.
     public func continueActivity(_ candidate: Candidate) async throws -> ContinuedActivity {
         do {
