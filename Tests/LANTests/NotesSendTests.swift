@@ -81,24 +81,44 @@ extension NetworkTests {
 
     @Suite("A note that was continued")
     struct NotesFollowTests {
-        @Test("follows its origin until it is worked on here, and then goes its own way without losing a text")
+        @Test("follows its origin, if that is wanted, until it is worked on here, without losing a text")
         func follows() async throws {
             try await Lab.withPeers(hosts: 2) { hosts in
                 let (a, b) = (hosts[0], hosts[1])
                 let note = try await a.make("Groceries", "first")
                 try await a.succeed("open", note)
                 try await b.awaitOffers("Groceries")
-                #expect(try await b.continueNote().outcome == .added)
+                #expect(try await b.continueNote("--follow").outcome == .added)
                 for text in ["second", "third"] {
                     try await a.rewrite(note, text)
                     #expect(try await eventually(within: .seconds(10)) { try await b.text(of: note) == text })
                 }
                 try await b.rewrite(note, "of b")
                 try await a.rewrite(note, "of a")
-                // It was edited here: it takes a continuation to bring the two together.
+                // It was edited here: it takes a continuation to bring the two together, which ends following.
                 #expect(try await b.text(of: note) == "of b")
                 #expect(try await b.continueNote().outcome == .conflict)
                 #expect(try await b.titles() == ["Groceries", "Groceries (conflict copy)"])
+            }
+        }
+
+        @Test("stays as it is where following was not asked for, and a visitor cannot follow")
+        func staysAsItIs() async throws {
+            try await Lab.withPeers(hosts: 2) { hosts in
+                let (a, b) = (hosts[0], hosts[1])
+                let note = try await a.make("Groceries", "first")
+                try await a.succeed("open", note)
+                try await b.awaitOffers("Groceries")
+                #expect(try await b.continueNote().outcome == .added)
+                try await a.rewrite(note, "second")
+                // The update is over the link before this offer, which comes after it.
+                try await a.succeed("edit", note, "--title", "Shopping")
+                try await b.awaitOffers("Shopping")
+                #expect(try await b.text(of: note) == "first")
+                try await b.signalPeer(SIGTERM)
+                #expect(try await eventually { try await b.status() == nil })
+                let visitor = try await b.run("continue", "--follow")
+                #expect(visitor.status == 3)
             }
         }
 

@@ -10,12 +10,12 @@ extension NotesProgram {
         "Carry on with the note that is open on the nearest of your machines",
         discussion: """
             Takes the note over and prints its id. Where it was edited on both machines, both texts are kept and named. \
-            Until you work on it here, the note follows what is written there. Works without a running peer, too, only \
-            slower: it then looks for the others first.
+            Works without a running peer, too, only slower: it then looks for the others first.
             """,
         options: [
             .value("from", short: "f", "PEER", "Take it from this peer: a host's name, or a prefix of a peer's id"),
             .flag("edit", short: "e", "Open it in the editor, if it is not open in one here already"),
+            .flag("follow", "Go on taking what is written there, until you work on the note here"),
             .flag("print-url", "Of what is no note but has a web page, print the page's address"),
             .flag("json", "One JSON document"),
             .flag("verbose", short: "v", "Log what happens"),
@@ -23,14 +23,16 @@ extension NotesProgram {
         examples: [
             Example("notes continue", "Carry on with the nearest machine's note"),
             Example("notes continue --from kitchen --edit", "Take the kitchen's note and edit it"),
+            Example("notes continue --follow", "Read here what is being written there"),
             Example("xdg-open \"$(notes continue --print-url)\"", "Open in a browser what another app shows there"),
         ]
     ) { arguments in
-        let request = ControlRequest.continueActivity(
-            from: arguments["from"],
-            includingWebpages: arguments.has("print-url")
-        )
-        switch try await NotesFiles().ask(request, arguments) {
+        var options = ContinueOptions()
+        options.includesWebpages = arguments.has("print-url")
+        options.follows = arguments.has("follow")
+        let files = try NotesFiles()
+        if options.follows { _ = try files.runningPeer() }
+        switch try await files.ask(.continueActivity(from: arguments["from"], options), arguments) {
         case .continued(let report): return try await finish(report, arguments)
         case .webpage(let report):
             tell(report.failures)

@@ -14,10 +14,21 @@ public enum ControlRequest: Codable, Sendable, Hashable {
     case hold(note: UUID)
     /// The store has a newer text of a note, or removed it.
     case changed(note: UUID)
-    /// Continue the nearest peer's activity, or that of the peer which is named; of what is no note, its web page.
-    case continueActivity(from: String?, includingWebpages: Bool)
+    /// Continue the nearest peer's activity, or that of the peer which is named.
+    case continueActivity(from: String?, ContinueOptions)
     /// Send a note to the peer that is named.
     case send(note: UUID, to: String)
+}
+
+/// How to continue.
+public struct ContinueOptions: Codable, Sendable, Hashable {
+    /// Of what is no note, take the web page.
+    public var includesWebpages = false
+    /// Go on taking what is written at the origin, until somebody works on the note here.
+    public var follows = false
+
+    /// Makes the options of a plain continuation.
+    public init() {}
 }
 
 /// What the peer answers: one JSON object a line.

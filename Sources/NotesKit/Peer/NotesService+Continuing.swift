@@ -10,13 +10,13 @@ extension NotesService {
     ///
     /// - Parameters:
     ///   - name: A host's name or a prefix of a peer's id; nil for the nearest.
-    ///   - includesWebpages: Whether to give the web page of what is no note.
+    ///   - options: How.
     /// - Throws: ``ControlFailure``; ``HandoffError``; ``NotesStoreError``.
-    func continueActivity(from name: String?, includingWebpages includesWebpages: Bool) async throws -> ControlReply {
+    func continueActivity(from name: String?, _ options: ContinueOptions) async throws -> ControlReply {
         let peer = try peer()
         var wanted: PeerID?
         if let name { wanted = try await Self.resolve(name, on: peer).id }
-        let continuation = try await peer.continueNearest(includingWebpages: includesWebpages) { [wanted] in
+        let continuation = try await peer.continueNearest(includingWebpages: options.includesWebpages) { [wanted] in
             wanted == nil || $0.peer.id == wanted
         }
         let activity = continuation.activity
@@ -34,6 +34,7 @@ extension NotesService {
             throw ControlFailure("the note was continued twice at once; try again")
         }
         let restoration = restorations.remove(at: index).restoration
+        followed = options.follows ? restoration.note.id : nil
         return .continued(report(restoration, from: activity.origin, failures: continuation.failures))
     }
 

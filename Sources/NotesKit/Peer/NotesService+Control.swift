@@ -17,8 +17,7 @@ extension NotesService {
             case .close(let note): try await closeNote(note)
             case .hold(let note): try await hold(note, by: .connection(connection))
             case .changed(let note): await noteChanged(note)
-            case .continueActivity(let name, let includesWebpages):
-                return try await continueActivity(from: name, includingWebpages: includesWebpages)
+            case .continueActivity(let name, let options): return try await continueActivity(from: name, options)
             case .send(let note, let name): return try await send(note, to: name)
             }
             return .done

@@ -29,10 +29,11 @@ extension NotesService: HandoffApplication {
         }
     }
 
-    /// A note follows its origin until somebody works on it here.
+    /// A note that is to follow its origin does so until somebody works on it here.
     public func shouldUpdate(_ activity: ContinuedActivity) async -> Bool {
-        guard let continued = try? NoteActivity.note(activity.userInfo, hash: store.hash),
-            let note = try? await store.note(id: continued.id)
+        guard let followed, activity.targetContentIdentifier.flatMap({ UUID(uuidString: $0) }) == followed,
+            let continued = try? NoteActivity.note(activity.userInfo, hash: store.hash),
+            let note = try? await store.note(id: followed)
         else { return false }
         return !note.isDeleted && note.version == continued.version && !leases.contain(note.id)
     }

@@ -14,6 +14,8 @@ public actor NotesService {
     private var activity: (note: UUID, title: String, activity: UserActivity)?
     /// What came of the latest restorations, by the activity's id, for those who asked for them.
     var restorations: [(activity: UUID, restoration: Restoration)] = []
+    /// The note that takes what is written at its origin; the one that was continued last, or none.
+    var followed: UUID?
     let received: @Sendable (ContinueReport) -> Void
 
     /// Makes a service that does nothing yet.
