@@ -92,7 +92,7 @@ extension Connection {
         failure = TransportError(.closed)
         sources.cancel()
         self.socket = nil
-        return StreamConnection(connection: self, core: StreamCore(engine: engine, socket: socket), clock: clock)
+        return StreamConnection(of: self, core: StreamCore(engine: engine, socket: socket), clock: clock)
     }
 }
 

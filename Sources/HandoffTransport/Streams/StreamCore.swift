@@ -21,7 +21,7 @@ struct StreamCore {
     /// Nil once the stream has ended.
     private(set) var socket: Socket?
     /// Why the stream has ended; every step throws it.
-    private(set) var failure: TransportError?
+    private var failure: TransportError?
     /// Why nothing can be written any more although the stream has not ended.
     private var writeFailure: TransportError?
     /// True once the other end has said close_notify.
@@ -34,6 +34,8 @@ struct StreamCore {
         self.engine = engine
         self.socket = socket
         engine.keepBuffers()
+        // The kernel would give up on a reader that pauses; how long is long enough is for those who wait to say.
+        socket.setOption(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, 0)
     }
 
     /// How much ciphertext waits for the network: at most a batch and its overhead.
@@ -64,9 +66,10 @@ struct StreamCore {
     }
 
     /// Encrypts the next batch of what is to be written and sends it, once the batch before has been sent.
+    ///
+    /// Without bytes it only waits for that: it moves 0 as soon as the socket has taken everything.
     mutating func write(_ bytes: UnsafeRawBufferPointer) throws -> Step {
-        _ = try openSocket()
-        if let writeFailure { throw writeFailure }
+        try checkWritable()
         if engine.hasSentClose { throw TransportError(.closed) }
         guard try flush() else { return .waits(.writable) }
         let batch = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.batch))
@@ -76,13 +79,13 @@ struct StreamCore {
     }
 
     /// Sends what was encrypted; false where the socket does not take all of it yet.
-    mutating func flush() throws -> Bool {
+    private mutating func flush() throws -> Bool {
         let socket = try openSocket()
         while engine.output.count > 0 {
             switch socket.send(engine.output.bytes) {
             case .bytes(let count): engine.output.drop(count)
             case .wouldBlock: return false
-            case .failed(let cause): throw end(TransportError(lost: cause))
+            case .failed(let cause): throw end(reason(behind: TransportError(lost: cause), on: socket))
             }
         }
         return true
@@ -91,8 +94,7 @@ struct StreamCore {
     /// Says close_notify and shuts the writing side, once everything before it has been sent.
     mutating func finish() throws -> Step {
         if hasFinished { return .moved(0) }
-        _ = try openSocket()
-        if let writeFailure { throw writeFailure }
+        try checkWritable()
         engine.close()
         guard try flush() else { return .waits(.writable) }
         socket?.shutDownWriting()
@@ -122,6 +124,22 @@ struct StreamCore {
     private func openSocket() throws -> Socket {
         guard let socket else { throw failure ?? TransportError(.closed) }
         return socket
+    }
+
+    private func checkWritable() throws {
+        _ = try openSocket()
+        if let writeFailure { throw writeFailure }
+    }
+
+    /// A write that failed because the other end has closed: its reason may wait to be read.
+    private func reason(behind error: TransportError, on socket: Socket) -> TransportError {
+        _ = engine.input.receive(atMost: Handshake.lingerInput, from: socket)
+        do {
+            while case .bytes = try engine.read() {}
+            return error
+        } catch let reason {
+            return reason as? TransportError ?? error
+        }
     }
 
     /// A failure of TLS ends the stream; the other end is told by the alert that was made.
