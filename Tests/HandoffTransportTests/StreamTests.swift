@@ -93,7 +93,7 @@ struct StreamTests {
         await door.listener.close()
     }
 
-    @Test("32 streams at once carry 1 MiB each, there and back")
+    @Test("32 streams at once carry 300,000 bytes each, there and back")
     func carriesMany() async throws {
         let door = try await Door.open(try makeContext())
         let context = try makeContext()
@@ -108,7 +108,7 @@ struct StreamTests {
                     await acceptor.close()
                 }
                 group.addTask {
-                    let bytes = pattern(1 << 20, seed: seed)
+                    let bytes = pattern(300_000, seed: seed)
                     async let sent: Void = send(bytes, over: dialler)
                     #expect(try await readAll(dialler) == bytes)
                     try await sent
@@ -296,7 +296,7 @@ struct StreamEndTests {
     @Test("close delivers everything that was written, however slow the reader, and may be said again")
     func closeDelivers() async throws {
         try await withStreams { dialler, acceptor in
-            let bytes = pattern(3 << 20, seed: 6)
+            let bytes = pattern(1 << 20, seed: 6)
             async let closing: Void = {
                 try await acceptor.write(bytes)
                 await acceptor.close()
