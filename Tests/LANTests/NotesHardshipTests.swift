@@ -78,6 +78,7 @@ extension NetworkTests {
                         if number % 100 == 50 {
                             text = beginning + "\(number) of \(from.name)"
                             try await from.rewrite(note.uuidString, text)
+                            try await to.awaitOffers()  // the editor's is over
                         }
                         try await from.expectDone(.open(note: note))
                         try await to.awaitOffers("Again")
