@@ -1,4 +1,5 @@
 public import HandoffModel
+public import HandoffSupport
 
 /// An app that continues activities; its callbacks come one at a time.
 ///
@@ -39,6 +40,13 @@ public protocol HandoffApplication: AnyObject, Sendable {
 
     /// The new state of what was continued here.
     func didUpdate(_ activity: ContinuedActivity) async
+
+    /// A peer asks for a file that it was told of, by its digest.
+    ///
+    /// Called beside the other callbacks; opening files waits for disks.
+    ///
+    /// - Returns: The file, for those who may have it; nil else. It is open until it was sent.
+    func file(_ digest: ContentDigest, for peer: RemotePeer) async -> OutgoingFile?
 }
 
 extension HandoffApplication {
@@ -57,6 +65,9 @@ extension HandoffApplication {
 
     /// Keeps what was continued as it was.
     public func shouldUpdate(_ activity: ContinuedActivity) async -> Bool { false }
+
+    /// Has no files for anybody.
+    public func file(_ digest: ContentDigest, for peer: RemotePeer) async -> OutgoingFile? { nil }
 
     /// Does nothing with it.
     public func didUpdate(_ activity: ContinuedActivity) async {}

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import HandoffModel
 import HandoffSupport
+import HandoffTransport
 
 /// What the user is doing in an app, to be continued on another device: the model of Apple's `NSUserActivity`.
 ///
@@ -142,19 +143,19 @@ public final class UserActivity: Sendable {
     /// returns.
     public func becomeCurrent() async {
         guard content.withLock({ $0.state.becomeCurrent() }) else { return }
-        await peer.value?.becameCurrent(self)
+        await peer.value?.phaseChanged(self)
     }
 
     /// Takes it back; it may become current again.
     public func resignCurrent() async {
         guard content.withLock({ $0.state.resignCurrent() }) else { return }
-        await peer.value?.resigned(self)
+        await peer.value?.phaseChanged(self)
     }
 
     /// Ends it for good: its offer is taken back, and it cannot become current again.
     public func invalidate() async {
         guard content.withLock({ $0.state.invalidate() }) else { return }
-        await peer.value?.resigned(self)
+        await peer.value?.phaseChanged(self)
     }
 
     /// Another activity became current: this one is not, and nobody has to be told.
@@ -221,6 +222,12 @@ public final class UserActivity: Sendable {
                 return try ActivityPayload(offer: offer(state), userInfo: state.userInfo, details: state.details)
             }
         }
+    }
+
+    /// Lets the app talk over a stream that a device which fetched the activity has opened.
+    func didOpen(_ stream: StreamConnection, for peer: RemotePeer) async {
+        let delegate = content.withLock { $0.delegate }
+        await delegate?.userActivity(self, didOpen: stream, for: peer)
     }
 
     /// Tells the app that another device goes on with it.

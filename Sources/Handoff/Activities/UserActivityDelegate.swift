@@ -1,3 +1,6 @@
+public import HandoffModel
+public import HandoffTransport
+
 /// What the app that made an activity is told of it.
 public protocol UserActivityDelegate: AnyObject, Sendable {
     /// Fills in the state that is to travel: userInfo is empty, and what is added now is what the other device gets.
@@ -10,4 +13,20 @@ public protocol UserActivityDelegate: AnyObject, Sendable {
     /// Another device goes on with the activity. It stays valid here; only an app whose activity must not live twice
     /// invalidates it now.
     func userActivityWasContinued(_ activity: UserActivity) async
+
+    /// A device that fetched the activity has opened a stream, for what is too large for userInfo.
+    ///
+    /// Called where ``UserActivity/supportsContinuationStreams`` is true, beside the other callbacks, once for each
+    /// stream, several at a time. The stream is closed in order when this returns, and cut off where the peer stops.
+    ///
+    /// - Parameters:
+    ///   - activity: The activity.
+    ///   - stream: Bytes both ways; ``StreamConnection/finish()`` tells the other end that all has been written.
+    ///   - peer: Who has opened it.
+    func userActivity(_ activity: UserActivity, didOpen stream: StreamConnection, for peer: RemotePeer) async
+}
+
+extension UserActivityDelegate {
+    /// Writes nothing.
+    public func userActivity(_ activity: UserActivity, didOpen stream: StreamConnection, for peer: RemotePeer) async {}
 }

@@ -14,7 +14,7 @@ protocol LinkOwner: AnyObject, Sendable {
 /// One control connection: frames in and out, the state machine, requests and their answers, and the pings.
 actor Link {
     /// Each step of a link's life must be over by then.
-    private enum Deadline {
+    enum Deadline {
         /// `hello` both ways, from the end of the handshake.
         static let pairing = Duration.seconds(5)
         /// An answer to a request.
@@ -126,21 +126,24 @@ actor Link {
         await perform([.send(message)])
     }
 
-    /// Asks the other end for something and waits for the answer, 10 s at most.
+    /// Asks the other end for something and waits for the answer.
     ///
+    /// - Parameters:
+    ///   - limit: How long it may take.
+    ///   - make: Makes the message with the number of the request.
     /// - Throws: ``HandoffError``: what the other end answered, or why no answer came; `CancellationError`.
-    func request(_ make: (Int) -> Message) async throws -> Message {
+    func request(within limit: Duration = Deadline.request, _ make: (Int) -> Message) async throws -> Message {
         guard end == nil else { throw endError }
         let number = nextRequest
         nextRequest += 1
         let answer = BoundedChannel<Message>(capacity: 1)
         requests[number] = answer
         await perform([.send(make(number))])
-        let timeout = HandoffError(.remoteApplicationTimedOut, "the peer did not answer within 10 s")
+        let timeout = HandoffError(.remoteApplicationTimedOut, "the peer did not answer within \(limit)")
         let outcome: Result<Message?, any Error>
         do {
             outcome = .success(
-                try await withDeadline(Deadline.request, clock: clock, timeoutError: timeout) {
+                try await withDeadline(limit, clock: clock, timeoutError: timeout) {
                     try await answer.next()
                 }
             )
@@ -263,9 +266,9 @@ actor Link {
             rearm()
             for waiter in pongWaiters { _ = try? waiter.offer(()) }
         case .activity(let request, _), .failure(let request, _), .unsupported(let request?, _),
-            .accept(let request), .decline(let request, _):
+            .accept(let request), .decline(let request, _), .stream(let request, _):
             _ = try? requests[request]?.offer(message)
-        case .fetch(let request, _), .send(let request, _):
+        case .fetch(let request, _), .send(let request, _), .openStream(let request, _):
             guard serving < Self.maximumServing else {
                 return await write(.failure(request: request, HandoffError(.refused, "too many requests at once")))
             }

@@ -16,16 +16,18 @@ extension HandoffPeer {
         return [current.offer]
     }
 
-    func becameCurrent(_ activity: UserActivity) {
-        if let current, current !== activity { current.wasReplaced() }
-        current = activity
-        tellOffers()
-        if !isFirstSaveDue { isFirstSaveDue = spawn { await self.saveOnce() } }
-    }
-
-    func resigned(_ activity: UserActivity) {
-        guard current === activity else { return }
-        current = nil
+    /// An activity became current, or is current no more.
+    ///
+    /// What counts is its phase now: of calls that come at the same time, any may be here first.
+    func phaseChanged(_ activity: UserActivity) {
+        if activity.state.phase == .current {
+            if let current, current !== activity { current.wasReplaced() }
+            current = activity
+            if !isFirstSaveDue { isFirstSaveDue = spawn { await self.saveOnce() } }
+        } else {
+            guard current === activity else { return }
+            current = nil
+        }
         tellOffers()
     }
 
@@ -95,7 +97,8 @@ extension HandoffPeer {
         guard !activity.state.isExpired(at: wallClock()) else {
             return .failure(request: request, HandoffError(.expired, "the activity's time is over"))
         }
-        let served = served.first { $0.activity === activity } ?? ServedActivity(activity: activity)
+        var served = served.first { $0.activity === activity } ?? ServedActivity(activity: activity)
+        if served.fetchers.count < HandoffConfiguration.maximumLinks { served.fetchers.insert(peer) }
         self.served.removeAll { $0.activity === activity }
         self.served.append(served)
         if self.served.count > Self.servedCount { self.served.removeFirst() }
@@ -145,6 +148,8 @@ extension HandoffPeer {
 /// An activity that was fetched, and who goes on with it.
 struct ServedActivity: Sendable {
     let activity: UserActivity
+    /// Who may open its streams.
+    var fetchers: Set<PeerID> = []
     var continuers: Set<PeerID> = []
     /// When they were last told that it has changed.
     var lastUpdate: Duration?

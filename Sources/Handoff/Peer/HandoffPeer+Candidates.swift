@@ -107,6 +107,11 @@ extension HandoffPeer {
         registry[peer].flatMap { links[$0]?.link }
     }
 
+    /// The link to a peer or a visitor.
+    func anyLink(to peer: PeerID) -> Link? {
+        link(to: peer) ?? links.values.first { $0.peer?.id == peer && $0.peer?.hello.isVisitor == true }?.link
+    }
+
     /// The paired peers that are no visitors, with the link that stands for each.
     func linkedPeers() -> [(peer: RemotePeer, link: Link)] {
         links.values.compactMap { entry in

@@ -109,23 +109,13 @@ extension HandoffPeer {
     }
 
     /// Fetches and restores what the app wants.
-    ///
-    /// - Parameter link: The link that the offer came over, for a peer that has only this one.
-    func takeOver(
-        _ offer: Offer,
-        from peer: RemotePeer,
-        wasSent: Bool,
-        over link: Link? = nil
-    ) async throws -> ContinuedActivity {
+    func takeOver(_ offer: Offer, from peer: RemotePeer, wasSent: Bool) async throws -> ContinuedActivity {
         let application = self.application
         let activity: ContinuedActivity
         do {
             try await callback { _ = await application?.willContinue(type: offer.type, from: peer) }
-            activity = ContinuedActivity(
-                payload: try await fetch(offer, from: peer, over: link),
-                origin: peer,
-                wasSent: wasSent
-            )
+            let payload = try await fetch(offer, from: peer)
+            activity = ContinuedActivity(payload: payload, origin: peer, wasSent: wasSent)
         } catch {
             let error = error as? HandoffError ?? Self.givenUp
             // Not in this task, which may be cancelled: exactly one of the two callbacks follows willContinue.
@@ -137,23 +127,23 @@ extension HandoffPeer {
             throw MissingPayload(error: error)
         }
         // Nor in this task what cannot be undone any more: the app restores, and the origin hears of it.
-        try await Task(executorPreference: QuietExecutor.shared) { try await self.restore(activity, over: link) }.value
+        try await Task(executorPreference: QuietExecutor.shared) { try await self.restore(activity) }.value
         return activity
     }
 
-    private func restore(_ activity: ContinuedActivity, over link: Link?) async throws {
+    private func restore(_ activity: ContinuedActivity) async throws {
         let application = self.application
         try await callback { try await application?.continueActivity(activity) }
         continued.removeAll { $0.id == activity.id }
         continued.append(activity)
         if continued.count > Self.continuedCount { continued.removeFirst() }
-        await goesOnHere(activity, over: link)
+        await goesOnHere(activity)
     }
 
-    private func goesOnHere(_ activity: ContinuedActivity, over link: Link?) async {
+    private func goesOnHere(_ activity: ContinuedActivity) async {
         let peer = activity.origin.id
         lastUse[peer] = clock.now
-        await (self.link(to: peer) ?? link)?.send(.continued(activity: activity.id))
+        await anyLink(to: peer)?.send(.continued(activity: activity.id))
     }
 
     private func fetchWebpage(_ offer: Offer, from peer: RemotePeer) async throws -> ContinuedActivity {
@@ -163,7 +153,7 @@ extension HandoffPeer {
                 throw HandoffError(.handoffFailed, "the activity has no web page any more")
             }
             let activity = ContinuedActivity(payload: payload, origin: peer, wasSent: false)
-            await goesOnHere(activity, over: nil)
+            await goesOnHere(activity)
             return activity
         } catch {
             throw MissingPayload(error: error as? HandoffError ?? Self.givenUp)
@@ -203,13 +193,9 @@ extension HandoffPeer {
 
     // MARK: - Asking
 
-    private func fetch(_ offer: Offer, from peer: RemotePeer, over link: Link? = nil) async throws -> ActivityPayload {
-        guard
-            case .activity(_, let payload) = try await ask(
-                peer.id,
-                over: peer.hello.isVisitor ? link : nil,
-                { .fetch(request: $0, activity: offer.id) }
-            ), payload.offer.id == offer.id, payload.offer.type == offer.type
+    private func fetch(_ offer: Offer, from peer: RemotePeer) async throws -> ActivityPayload {
+        guard case .activity(_, let payload) = try await ask(peer.id, { .fetch(request: $0, activity: offer.id) }),
+            payload.offer.id == offer.id, payload.offer.type == offer.type
         else { throw HandoffError(.handoffFailed, "the peer answered with something else than was asked for") }
         try payload.check()
         if configuration.types.contains(offer.type), let obstacle = obstacle(to: payload.offer) { throw obstacle }
@@ -217,15 +203,16 @@ extension HandoffPeer {
     }
 
     /// Asks a peer over its link, and once more where that gives way to another one meanwhile.
-    ///
-    /// - Parameter link: The only link there is, to a visitor.
-    func ask(_ peer: PeerID, over link: Link? = nil, _ make: @Sendable (Int) -> Message) async throws -> Message {
-        if let link { return try await link.request(make) }
+    func ask(
+        _ peer: PeerID,
+        within limit: Duration = Link.Deadline.request,
+        _ make: @Sendable (Int) -> Message
+    ) async throws -> Message {
         let first = try await standingLink(to: peer)
         do {
-            return try await first.request(make)
+            return try await first.request(within: limit, make)
         } catch let error as HandoffError where error.code == .connectionUnavailable {
-            return try await standingLink(to: peer, after: first).request(make)
+            return try await standingLink(to: peer, after: first).request(within: limit, make)
         }
     }
 
@@ -234,7 +221,7 @@ extension HandoffPeer {
         if duplicate != nil || superseded[peer] != nil {
             _ = await wait(atMost: Self.successionLimit) { $0.link(to: peer).map { $0 !== duplicate } ?? false }
         }
-        guard let link = link(to: peer), link !== duplicate else {
+        guard let link = anyLink(to: peer), link !== duplicate else {
             throw HandoffError(.connectionUnavailable, "there is no link to the peer any more")
         }
         return link

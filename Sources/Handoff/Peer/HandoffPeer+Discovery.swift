@@ -123,7 +123,11 @@ extension HandoffPeer {
         for try await event in listener.events {
             switch event {
             case .connection(let connection):
-                spawn { await self.serve(connection, role: .acceptor, service: nil) }
+                if connection.applicationProtocol == Self.streamProtocol {
+                    spawn { await self.serveStream(on: connection) }
+                } else {
+                    spawn { await self.serve(connection, role: .acceptor, service: nil) }
+                }
             case .refused(let refusal):
                 logRefusal(of: refusal.remoteAddress.host, because: PairingFailure(refusal.error))
             }

@@ -62,6 +62,11 @@ extension HandoffPeer: LinkOwner {
         case .send(let request, let offer):
             let isTaken = spawn { await self.receive(offer, request: request, from: peer, over: link) }
             if !isTaken { await link.serve { [tooBusy] in .decline(request: request, tooBusy) } }
+        case .openStream(let request, let source):
+            let isTaken = spawn {
+                await link.serve { await self.answer(request, stream: source, to: peer, over: link.connection) }
+            }
+            if !isTaken { await link.serve { [tooBusy] in .failure(request: request, tooBusy) } }
         case .continued(let activity): continued(activity, at: peer.id)
         case .failed(let activity, let error): failed(activity, at: peer.id, with: error)
         case .update(let activity): originChanged(activity, at: peer.id)
@@ -131,11 +136,11 @@ extension HandoffPeer: LinkOwner {
         if let standing { await links[standing]?.link.closeWhenIdle(.duplicate) }
     }
 
-    /// Waits for the links that stay where others were just ended as duplicates.
+    /// Waits for the links that stay where others were just ended as duplicates, and for what is offered over them.
     func awaitSuccessors() async {
         guard let end = superseded.values.max(), end > clock.now else { return }
         _ = await wait(atMost: end - clock.now) { peer in
-            peer.superseded.keys.allSatisfy { peer.link(to: $0) != nil }
+            peer.superseded.keys.allSatisfy { peer.registry[$0].flatMap { peer.links[$0] }?.hasToldOffers == true }
         }
         superseded = [:]
     }

@@ -70,7 +70,7 @@ extension HandoffPeer {
         guard objection == nil else { return }
         defer { receiving -= 1 }
         do {
-            _ = try await takeOver(offer, from: peer, wasSent: true, over: link)
+            _ = try await takeOver(offer, from: peer, wasSent: true)
         } catch {
             let error = (error as? MissingPayload)?.error ?? error
             log(.warning, "what a peer sent could not be taken over: \(error)", ["activity.type": offer.type])

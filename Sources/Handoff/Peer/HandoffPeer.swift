@@ -51,6 +51,13 @@ public actor HandoffPeer {
     /// Activities on their way to a peer that they were sent to.
     var sent: [UUID: SentActivity] = [:]
 
+    /// Tokens for streams that were asked for and have not been dialled yet.
+    var tokens = StreamTokens<StreamGrant>()
+    /// How many streams are being served, for each peer.
+    var servedStreams: [PeerID: Int] = [:]
+    /// A visitor's, which listens only while it has a stream to give.
+    var streamListener: Listener?
+
     var fetching: Task<ContinuedActivity, any Error>?
     /// How many activities that peers sent are being taken over.
     var receiving = 0
@@ -140,6 +147,7 @@ public actor HandoffPeer {
         isStopping = true
         cancelAlarms()
         await listener?.close()
+        await streamListener?.close()
         jobs.finish()
         while case .some(.some) = try? await jobs.next() {}  // what was never begun would keep the peer alive
         try outcome.get()
@@ -177,12 +185,8 @@ public actor HandoffPeer {
     }
 
     private func listen(on ports: ClosedRange<UInt16>) async throws -> Listener {
-        try await Listener.bind(
-            ports: ports,
-            applicationProtocols: [Self.linkProtocol],
-            context: context,
-            clock: clock
-        )
+        let protocols = [Self.linkProtocol, Self.streamProtocol]
+        return try await Listener.bind(ports: ports, applicationProtocols: protocols, context: context, clock: clock)
     }
 
     /// Says good-bye to every peer, withdraws the announcement and lets ``run()`` return.

@@ -28,6 +28,10 @@ public enum Message: Hashable, Sendable {
     case decline(request: Int, HandoffError)
     /// Tells the origin that an activity it sent was accepted, but could not be fetched or restored.
     case failed(activity: UUID, HandoffError)
+    /// Asks for a stream; a request.
+    case openStream(request: Int, StreamSource)
+    /// Answers `openStream`.
+    case stream(request: Int, StreamTicket)
     /// Answers a kind that the sender does not know, naming the request where there is one.
     case unsupported(request: Int?, kind: String)
     /// Ends the link, with the reason.
@@ -72,6 +76,12 @@ public enum Message: Hashable, Sendable {
             error.propertyList.merging(["kind": "decline", "request": .integer(request)]) { $1 }
         case .failed(let activity, let error):
             error.propertyList.merging(["kind": "failed", "activity": .string(activity.uuidString)]) { $1 }
+        case .openStream(let request, .activity(let activity)):
+            ["kind": "openStream", "request": .integer(request), "activity": .string(activity.uuidString)]
+        case .openStream(let request, .blob(let blob)):
+            ["kind": "openStream", "request": .integer(request), "blob": blob.propertyList]
+        case .stream(let request, let ticket):
+            ticket.propertyList.merging(["kind": "stream", "request": .integer(request)]) { $1 }
         case .unsupported(let request, let kind):
             ["kind": "unsupported", "unsupported": .string(kind)].merging(
                 request.map { ["request": .integer($0)] } ?? [:]
@@ -141,6 +151,14 @@ public enum ReceivedMessage: Hashable, Sendable {
             return { request.flatMap { number in HandoffError(value).map { .decline(request: number, $0) } } }
         case "failed":
             return { uuid("activity").flatMap { id in HandoffError(value).map { .failed(activity: id, $0) } } }
+        case "openStream":
+            return {
+                guard let request else { return nil }
+                if let blob = value["blob"] { return BlobRequest(blob).map { .openStream(request: request, .blob($0)) } }
+                return uuid("activity").map { .openStream(request: request, .activity($0)) }
+            }
+        case "stream":
+            return { request.flatMap { number in StreamTicket(value).map { .stream(request: number, $0) } } }
         case "unsupported":
             return { value["unsupported"]?.stringValue.map { .unsupported(request: request, kind: $0) } }
         case "bye": return { value["reason"]?.stringValue.map { .bye(ByeReason(wire: $0)) } }

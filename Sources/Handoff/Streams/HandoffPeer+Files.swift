@@ -1,0 +1,133 @@
+import FoundationEssentials
+public import HandoffModel
+import HandoffSupport
+import HandoffTransport
+
+/// Files over streams: agreed on by size and digest, from where an earlier try broke off, durable before the sender
+/// hears that they are there.
+extension HandoffPeer {
+    /// How much of a file is moved at once: two pieces are in memory at either end.
+    private static let pieceSize = 1 << 20
+    /// The other end may have to hash all of what was sent before; at 1 GB/s this is enough for 120 GB.
+    private static let ticketLimit = Duration.seconds(120)
+
+    /// Fetches a file from a peer, going on where an earlier try broke off.
+    ///
+    /// - Parameters:
+    ///   - file: What receives it; it is committed when this returns, and closed when this throws: what has come is
+    ///     kept for the next try. ``IncomingFile/progress`` tells how far it is.
+    ///   - peer: Who has it.
+    /// - Throws: ``TransferError`` for what happens on this disk; ``HandoffError``: `connectionUnavailable` and
+    ///   `handoffFailed` where the peer has not got it or breaks off, `refused` where it does not give it;
+    ///   `CancellationError`.
+    public func fetch(_ file: IncomingFile, from peer: PeerID) async throws {
+        do {
+            try await receive(file, from: peer)
+        } catch {
+            await file.close()
+            throw error
+        }
+    }
+
+    private nonisolated func receive(_ file: IncomingFile, from peer: PeerID) async throws {
+        let point = try await file.resumePoint()
+        let request = BlobRequest(digest: file.digest, size: file.size, offset: point.offset, prefix: point.digest)
+        let (stream, ticket) = try await openStream(.blob(request), from: peer, within: Self.ticketLimit)
+        do {
+            if ticket.offset == 0, point.offset > 0 { try await file.restart() }
+            guard ticket.offset == 0 || ticket.offset == point.offset else {
+                throw HandoffError(.handoffFailed, "the peer begins at another place than was asked for")
+            }
+            try await Self.write(stream, into: file, from: ticket.offset)
+            try await file.commit()
+        } catch {
+            let failure = Self.failure(of: error)
+            if !(error is TransportError) { try? await stream.write(StreamFrame.receipt(failure)) }
+            await stream.close()
+            throw error is TransportError ? failure : error
+        }
+        // That the sender does not hear of it changes nothing here.
+        try? await stream.write(StreamFrame.receipt(nil))
+        await stream.close()
+    }
+
+    /// Reads a stream to its end, while what came before is hashed and written.
+    private static func write(_ stream: StreamConnection, into file: IncomingFile, from start: Int64) async throws {
+        var missing = file.size - start
+        var writing: Task<Void, any Error>?
+        do {
+            while missing > 0, let piece = try await stream.read(exactly: Int(min(missing, Int64(pieceSize)))) {
+                missing -= Int64(piece.count)
+                try await writing?.value
+                // Awaited before the next piece, or below.
+                writing = Task(executorPreference: QuietExecutor.shared) { try await file.append(piece) }
+            }
+            // The end counts only with TLS's close_notify; a byte more than was told is for the file to refuse.
+            if missing == 0, let more = try await stream.read(exactly: 1) { try await file.append(more) }
+            try await writing?.value
+        } catch {
+            _ = await writing?.result
+            throw error
+        }
+    }
+
+    private static func failure(of error: any Error) -> HandoffError {
+        switch error {
+        case let error as HandoffError: error
+        case let error as TransferError: HandoffError(.handoffFailed, error.description)
+        case is CancellationError: HandoffError(.cancelled, "it was given up; what has come is kept")
+        default: HandoffError(.handoffFailed, "the transfer broke off: \(error); what has come is kept, try again to go on")
+        }
+    }
+
+    // MARK: - The end that has the file
+
+    /// Admits a peer to a file, where its app gives it one.
+    func grant(_ request: BlobRequest, to peer: RemotePeer) async throws -> (grant: StreamGrant, offset: Int64) {
+        guard let file = await application?.file(request.digest, for: peer), file.size == request.size else {
+            throw HandoffError(.refused, "the file is not here any more, or not for this peer")
+        }
+        let point = ResumePoint(offset: request.offset, digest: request.prefix)
+        let offset = try await file.begins(with: point) ? request.offset : 0
+        let log = self.log
+        let grant = StreamGrant(peer: peer) { stream in
+            do {
+                try await Self.send(file, from: offset, over: stream)
+                log(.info, "a file was sent", ["peer": "\(peer.id)", "size": "\(file.size - offset)"])
+            } catch {
+                stream.abort()
+                log(.warning, "a file was not sent: \(error)", ["peer": "\(peer.id)"])
+            }
+        }
+        return (grant, offset)
+    }
+
+    /// Sends a file from a place on, and waits until the other end has it on its disk.
+    private static func send(_ file: OutgoingFile, from start: Int64, over stream: StreamConnection) async throws {
+        var offset = start
+        var piece = try await file.read(pieceSize, at: offset)
+        do {
+            while !piece.isEmpty {
+                offset += Int64(piece.count)
+                let next = offset
+                async let following = next < file.size ? file.read(pieceSize, at: next) : []
+                try await stream.write(piece)
+                piece = try await following
+            }
+            try await stream.finish()
+        } catch let error as TransportError {
+            // The other end may have said why it takes no more.
+            if let receipt = try? await receipt(on: stream), let failure = receipt { throw failure }
+            throw error
+        }
+        guard let receipt = try await receipt(on: stream) else {
+            throw HandoffError(.handoffFailed, "the peer did not say whether it stored the file")
+        }
+        if let failure = receipt { throw failure }
+    }
+
+    private static func receipt(on stream: StreamConnection) async throws -> HandoffError?? {
+        guard let body = try await stream.readFrame() else { return nil }
+        return StreamFrame.receipt(in: body)
+    }
+}
