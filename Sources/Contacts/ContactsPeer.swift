@@ -28,10 +28,14 @@ enum ContactsPeer {
         // The activity holds its delegate weakly.
         defer { withExtendedLifetime(saver) {} }
         let activity = try peer.makeActivity(type: kind.rawValue, title: kind.title, delegate: saver)
-        // An error ends the offer, too: the peer stops.
         try await peer.whileRunning {
             await activity.becomeCurrent()
-            try await body(activity)
+            do {
+                try await body(activity)
+            } catch {
+                await activity.invalidate()
+                throw error
+            }
             await activity.invalidate()
         }
     }

@@ -9,7 +9,7 @@ enum ContactsProgram {
         discussion: "NAME is a contact's full name, or its first or last name where only one contact has it. The list "
             + "stays on this machine: what is handed over is one contact, and only while you look at it or enter it.",
         version: Version.current,
-        verbs: [add, list, show, view, edit, continueVerb]
+        verbs: [add, list, show, remove, view, edit, continueVerb]
     )
 
     private static let name = Positional.required("NAME", "The contact's name")
@@ -43,6 +43,11 @@ enum ContactsProgram {
 
     private static let show = Verb("show", "Print a contact", positionals: [name]) { arguments in
         try StandardOutput.write(ContactBook().contact(named: arguments.required("NAME")).lines)
+        return .done
+    }
+
+    private static let remove = Verb("remove", "Remove a contact", positionals: [name]) { arguments in
+        try ContactBook().remove(named: arguments.required("NAME"))
         return .done
     }
 
