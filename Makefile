@@ -47,11 +47,12 @@ test-long: ## run all tests and those that take minutes
 	HANDOFF_LONG_TESTS=1 $(MAKE) test
 
 .PHONY: lint
-lint: ## check format, imports, scripts and forbidden words
+lint: ## check format, imports, scripts, forbidden words and the checklist of tests
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
 	Tests/lint/imports
 	Tests/lint/words
 	Tests/lint/shell
+	Tests/lint/checklist
 
 .PHONY: format
 format: ## format the Swift sources

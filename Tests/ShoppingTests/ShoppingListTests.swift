@@ -70,6 +70,12 @@ struct ShoppingListTests {
         #expect(error?.code == .missingKey)
     }
 
+    @Test("is read whatever a newer version of the app adds to it")
+    func newer() throws {
+        let userInfo: [String: PropertyList] = ["items": ["Nuts"], "version": 2, "prices": [1.5]]
+        #expect(try ShoppingActivity(type: ShoppingActivity.viewType, userInfo: userInfo) == .view(["Nuts"]))
+    }
+
     @Test("refuses a type that it does not know (003-8)")
     func unknown() {
         let error = #expect(throws: HandoffError.self) { try ShoppingActivity(type: "org.example.x", userInfo: [:]) }
