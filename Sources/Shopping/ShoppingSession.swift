@@ -50,11 +50,13 @@ actor ShoppingSession {
     }
 
     func add(_ item: String) async throws {
-        try await change { _ = $0.merge([item]) }
+        try change { _ = $0.merge([item]) }
+        try await offerCurrent()
     }
 
     func remove(_ item: String) async throws {
-        try await change { try $0.remove(item) }
+        try change { try $0.remove(item) }
+        try await offerCurrent()
     }
 
     /// Begins to edit an item; it stays on the list as it is until ``confirm()``.
@@ -77,15 +79,16 @@ actor ShoppingSession {
     /// Puts the edited item on the list, and returns to that.
     func confirm() async throws {
         guard let edit else { return }
-        try await change { list in
+        try change { list in
             if let item = edit.item, !edit.text.isEmpty {
                 list.replace(item, with: edit.text)
             } else {
                 _ = list.merge([edit.text])
             }
-            self.edit = nil
-            hasSaved = true
         }
+        self.edit = nil
+        hasSaved = true
+        try await offerCurrent()
     }
 
     /// Leaves the list as it is, and returns to that.
@@ -106,12 +109,11 @@ actor ShoppingSession {
         try await offerCurrent()
     }
 
-    private func change(_ body: (inout ShoppingList) throws -> Void) async throws {
+    private func change(_ body: (inout ShoppingList) throws -> Void) throws {
         items = try file.update(from: ShoppingList()) { list in
             try body(&list)
             return list.items
         }
-        try await offerCurrent()
     }
 
     /// Makes an activity of what is done now; where that is still the same thing, its state is newer than what was saved.
