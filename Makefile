@@ -54,6 +54,10 @@ lint: ## check format, imports, scripts, forbidden words and the checklist of te
 	Tests/lint/shell
 	Tests/lint/checklist
 
+.PHONY: docs
+docs: ## build the documentation of the library into .build/docs, and check that it is whole
+	Tests/lint/documentation
+
 .PHONY: format
 format: ## format the Swift sources
 	swift format --in-place --recursive --parallel Sources Tests Package.swift

@@ -52,6 +52,8 @@ public final class DiscoveryEvents: AsyncSequence, Sendable {
         let events: DiscoveryEvents
 
         /// The next event, or nil after the discovery has ended.
+        ///
+        /// - Throws: `CancellationError`.
         public mutating func next() async throws -> DiscoveryEvent? { try await events.next() }
     }
 }

@@ -153,6 +153,8 @@ public final class BoundedChannel<Element: Sendable>: AsyncSequence, Sendable {
         let channel: BoundedChannel
 
         /// The next element, or nil at the end.
+        ///
+        /// - Throws: What the channel was finished with; `CancellationError`.
         public mutating func next() async throws -> Element? { try await channel.next() }
     }
 }

@@ -25,6 +25,7 @@ public final class LockedBox<Value>: @unchecked Sendable {  // every access to `
     /// Runs `body` with exclusive access to the value.
     ///
     /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws.
     public func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -7,6 +7,8 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
     public enum Event: Equatable, Sendable {
         /// Whether it wants an activity.
         case shouldContinue
+        /// Whether it takes an activity that a peer sends.
+        case shouldAccept
         /// The state is about to be fetched.
         case willContinue(String)
         /// The state is here.
@@ -17,12 +19,20 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
         case save([String: PropertyList])
         /// Another device goes on.
         case wasContinued
+        /// Whether it wants the newer state of what it continued.
+        case shouldUpdate
+        /// The newer state of what it continued.
+        case updated([String: PropertyList])
     }
 
     /// What it was told, in order.
     public private(set) var events: [Event] = []
 
+    /// The activities that it restored or was given a newer state of, in order.
+    public private(set) var activities: [ContinuedActivity] = []
+
     private var isWelcoming = true
+    private var isFollowing = false
     private var onWillContinue: @Sendable () async -> Void = {}
     private var onSave: @Sendable (UserActivity) async throws -> Void = { _ in }
     private var onRestore: @Sendable () async throws -> Void = {}
@@ -30,8 +40,10 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
     /// Makes an app that wants everything and saves nothing.
     public init() {}
 
-    /// Sets whether it wants the activities that are offered to it.
+    /// Sets whether it wants the activities that are offered or sent to it.
     public func setWelcoming(_ isWelcoming: Bool) { self.isWelcoming = isWelcoming }
+    /// Sets whether it wants the newer states of what it continued.
+    public func setFollowing(_ isFollowing: Bool) { self.isFollowing = isFollowing }
     /// Sets what it does when a state is about to come.
     public func whenContinuing(_ body: @escaping @Sendable () async -> Void) { onWillContinue = body }
     /// Sets what it does when it has to save.
@@ -48,6 +60,12 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
     }
 
     /// Writes it down.
+    public func shouldAccept(_ offer: Offer, from peer: RemotePeer) async -> Bool {
+        events.append(.shouldAccept)
+        return isWelcoming
+    }
+
+    /// Writes it down.
     @discardableResult
     public func willContinue(type: String, from peer: RemotePeer) async -> Bool {
         events.append(.willContinue(type))
@@ -58,7 +76,20 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
     /// Writes it down.
     public func continueActivity(_ activity: ContinuedActivity) async throws {
         events.append(.restored(activity.userInfo))
+        activities.append(activity)
         try await onRestore()
+    }
+
+    /// Writes it down.
+    public func shouldUpdate(_ activity: ContinuedActivity) async -> Bool {
+        events.append(.shouldUpdate)
+        return isFollowing
+    }
+
+    /// Writes it down.
+    public func didUpdate(_ activity: ContinuedActivity) async {
+        events.append(.updated(activity.userInfo))
+        activities.append(activity)
     }
 
     /// Writes it down.

@@ -1,11 +1,13 @@
+public import FoundationEssentials
 public import Handoff
 public import HandoffDiscovery
+public import HandoffModel
 public import HandoffSupport
 public import HandoffTransport
 
 /// A peer that runs in a test, with its app and its log.
 public struct TestPeer: Sendable {
-    /// The one activity type of all test peers.
+    /// The activity type of test peers that have no others.
     public static let type = "org.example.test.note"
 
     /// The peer.
@@ -24,21 +26,34 @@ public struct TestPeer: Sendable {
     ///   - name: Its name and its host's.
     ///   - isVisitor: Whether it links for a moment only.
     ///   - octets: The address at which others are told to dial it.
+    ///   - types: The activity types that it continues.
+    ///   - createdTypes: Those that it makes; nil where they are the same.
+    ///   - contentVersions: The version of the content for each type that has had more than one.
+    ///   - sendPolicy: From whom it takes what is sent to it.
     ///   - clock: What its deadlines are measured by.
+    ///   - wallClock: What expiration dates are compared with.
     public init(
         _ identity: Identity,
         on network: LoopbackNetwork,
         name: String = "test",
         isVisitor: Bool = false,
         octets: [UInt8] = [127, 0, 0, 1],
-        clock: MonotonicClock = .system
+        types: [String] = [type],
+        createdTypes: [String]? = nil,
+        contentVersions: [String: ContentVersion] = [:],
+        sendPolicy: SendPolicy = .anyPeer,
+        clock: MonotonicClock = .system,
+        wallClock: @escaping @Sendable () -> Date = { Date() }
     ) throws {
         let (app, lines) = (TestApp(), LockedBox<[String]>([]))
         let configuration = try HandoffConfiguration(
             app: "org.example.test",
             name: name,
             host: name,
-            types: [Self.type],
+            types: types,
+            createdTypes: createdTypes,
+            contentVersions: contentVersions,
+            sendPolicy: sendPolicy,
             ports: 0...0,
             isVisitor: isVisitor
         )
@@ -48,6 +63,7 @@ public struct TestPeer: Sendable {
             discovery: LoopbackDiscovery(network: network, hostName: "\(name).local", octets: octets),
             application: app,
             clock: clock,
+            wallClock: wallClock,
             log: Log { level, message, metadata in
                 let line = "\(level): \(message)" + metadata.map { " \($0.key)=\($0.value)" }.joined()
                 lines.withLock { $0.append(line) }

@@ -1,37 +1,21 @@
-public import FoundationEssentials
 public import HandoffModel
-
-/// An activity of another device, with the state that its app saved.
-public struct ContinuedActivity: Sendable, Hashable {
-    /// The activity's id at its origin.
-    public let id: UUID
-    /// Its reverse-DNS type.
-    public let type: String
-    /// Its title; it comes from a peer and may hold anything.
-    public let title: String
-    /// What the origin's app saved; any key may be missing or of another type.
-    public let userInfo: [String: PropertyList]
-    /// Where it came from.
-    public let origin: RemotePeer
-
-    init(payload: ActivityPayload, origin: RemotePeer) {
-        id = payload.id
-        type = payload.type
-        title = payload.title
-        userInfo = payload.userInfo
-        self.origin = origin
-    }
-}
 
 /// An app that continues activities; its callbacks come one at a time.
 ///
 /// Once the user accepts: ``shouldContinue(_:from:)``, ``willContinue(type:from:)``, then exactly one of
-/// ``continueActivity(_:)`` and ``didFailToContinue(type:error:)``. An actor gets them on its own executor.
+/// ``continueActivity(_:)`` and ``didFailToContinue(type:error:)``. What a peer sends unasked goes the same way, with
+/// ``shouldAccept(_:from:)`` in the first place. Each has 30 s. An actor gets them on its own executor.
 public protocol HandoffApplication: AnyObject, Sendable {
     /// Asks whether the app wants the activity at all.
     ///
     /// - Returns: False to refuse it; nothing is fetched then, and no other callback follows.
     func shouldContinue(_ offer: Offer, from peer: RemotePeer) async -> Bool
+
+    /// Asks whether the app takes an activity that a peer sends unasked; the configuration's ``SendPolicy`` has been
+    /// applied. It has 8 s, because the peer waits for the answer for 10 s.
+    ///
+    /// - Returns: False to decline it; nothing is fetched then, and no other callback follows.
+    func shouldAccept(_ offer: Offer, from peer: RemotePeer) async -> Bool
 
     /// The state is about to be fetched; only the type is known yet.
     ///
@@ -46,11 +30,23 @@ public protocol HandoffApplication: AnyObject, Sendable {
 
     /// The state could not be fetched. ``HandoffError/Code/cancelled`` is no reason to bother the user.
     func didFailToContinue(type: String, error: HandoffError) async
+
+    /// The origin has changed what was continued here, while both are up; at most once a second.
+    ///
+    /// - Parameter activity: As it was continued.
+    /// - Returns: True to have the new state fetched, which ``didUpdate(_:)`` gets.
+    func shouldUpdate(_ activity: ContinuedActivity) async -> Bool
+
+    /// The new state of what was continued here.
+    func didUpdate(_ activity: ContinuedActivity) async
 }
 
 extension HandoffApplication {
     /// Wants every activity of a declared type.
     public func shouldContinue(_ offer: Offer, from peer: RemotePeer) async -> Bool { true }
+
+    /// Takes whatever the configuration lets peers send.
+    public func shouldAccept(_ offer: Offer, from peer: RemotePeer) async -> Bool { true }
 
     /// Leaves the progress to the caller.
     @discardableResult
@@ -58,4 +54,10 @@ extension HandoffApplication {
 
     /// Leaves the error to the caller.
     public func didFailToContinue(type: String, error: HandoffError) async {}
+
+    /// Keeps what was continued as it was.
+    public func shouldUpdate(_ activity: ContinuedActivity) async -> Bool { false }
+
+    /// Does nothing with it.
+    public func didUpdate(_ activity: ContinuedActivity) async {}
 }

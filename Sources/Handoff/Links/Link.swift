@@ -150,7 +150,7 @@ actor Link {
         requests[number] = nil
         await endIfIdle()
         switch try outcome.get() {
-        case .failure(_, let error): throw error
+        case .failure(_, let error), .decline(_, let error): throw error
         case .unsupported: throw HandoffError(.versionUnsupported, "the peer does not know this request: update it")
         case let message?: return message
         case nil: throw endError
@@ -262,9 +262,10 @@ actor Link {
             presence.pong(sequence: sequence, at: clock.now)
             rearm()
             for waiter in pongWaiters { _ = try? waiter.offer(()) }
-        case .activity(let request, _), .failure(let request, _), .unsupported(let request?, _):
+        case .activity(let request, _), .failure(let request, _), .unsupported(let request?, _),
+            .accept(let request), .decline(let request, _):
             _ = try? requests[request]?.offer(message)
-        case .fetch(let request, _):
+        case .fetch(let request, _), .send(let request, _):
             guard serving < Self.maximumServing else {
                 return await write(.failure(request: request, HandoffError(.refused, "too many requests at once")))
             }

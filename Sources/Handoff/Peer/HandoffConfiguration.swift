@@ -8,19 +8,25 @@ public struct HandoffConfiguration: Sendable {
     public static let serviceType = "_handoff._tcp"
     /// The protocol versions that this library speaks.
     public static let versions = ProtocolVersions.current
-    /// How many peers may be linked at once.
+    /// How many peers may be linked at once; one more is turned away as `busy` (docs/protocol.md, "Limits and deadlines").
     public static let maximumLinks = 64
     /// How many visitors may be linked besides.
     public static let maximumVisitors = 16
 
-    /// The app's reverse-DNS id.
+    /// The app's reverse-DNS id, by the rule of ``ActivityType``.
     public let app: String
-    /// The app's name for people.
+    /// The app's name for people, at most ``Hello/maximumNameSize`` bytes of UTF-8.
     public let name: String
-    /// The machine's name for people.
+    /// The machine's name for people, at most ``Hello/maximumNameSize`` bytes of UTF-8.
     public let host: String
-    /// The activity types that the app can continue.
+    /// The activity types that the app can continue, at most ``Hello/maximumTypeCount``.
     public let types: [String]
+    /// The activity types that the app makes.
+    public let createdTypes: [String]
+    /// The version of the content that the app writes and reads, for each type that has had more than one.
+    public let contentVersions: [String: ContentVersion]
+    /// From whom it takes activities that are sent to it.
+    public let sendPolicy: SendPolicy
     /// The ports to try, in order.
     public let ports: ClosedRange<UInt16>
     /// The port to try before the others: the one of an earlier run, which a firewall may let through.
@@ -30,27 +36,47 @@ public struct HandoffConfiguration: Sendable {
 
     /// Makes a configuration.
     ///
-    /// - Throws: ``HandoffError/Code/invalidActivity`` where the app's id or a type is not reverse-DNS, or there are too
-    ///   many types.
+    /// - Parameters:
+    ///   - app: The app's reverse-DNS id.
+    ///   - name: The app's name for people.
+    ///   - host: The machine's name for people.
+    ///   - types: The activity types that the app can continue.
+    ///   - createdTypes: Those that it makes; nil where they are the same.
+    ///   - contentVersions: The version of the content for each type that has had more than one.
+    ///   - sendPolicy: From whom it takes activities that are sent to it.
+    ///   - ports: The ports to try, in order.
+    ///   - preferredPort: The port to try before the others.
+    ///   - isVisitor: True for a command that links for a moment.
+    /// - Throws: ``HandoffError/Code/invalidActivity`` where the app's id or a type is not reverse-DNS, a name is too
+    ///   long, or there are too many types.
     public init(
         app: String,
         name: String,
         host: String,
         types: [String],
+        createdTypes: [String]? = nil,
+        contentVersions: [String: ContentVersion] = [:],
+        sendPolicy: SendPolicy = .anyPeer,
         ports: ClosedRange<UInt16> = defaultPorts,
         preferredPort: UInt16? = nil,
         isVisitor: Bool = false
     ) throws(HandoffError) {
-        for type in [app] + types where !ActivityType.isValid(type) {
+        for type in [app] + types + (createdTypes ?? []) where !ActivityType.isValid(type) {
             throw HandoffError(.invalidActivity, "not a reverse-DNS name such as org.example.notes: \(type)")
         }
         guard types.count <= Hello.maximumTypeCount else {
             throw HandoffError(.invalidActivity, "more than \(Hello.maximumTypeCount) activity types")
         }
+        for text in [app, name, host] where text.utf8.count > Hello.maximumNameSize {
+            throw HandoffError(.invalidActivity, "longer than \(Hello.maximumNameSize) bytes: \(text.prefix(40))…")
+        }
         self.app = app
         self.name = name
         self.host = host
         self.types = types
+        self.createdTypes = createdTypes ?? types
+        self.contentVersions = contentVersions
+        self.sendPolicy = sendPolicy
         self.ports = ports
         self.preferredPort = preferredPort
         self.isVisitor = isVisitor

@@ -1,69 +1,44 @@
 import FoundationEssentials
-public import HandoffModel
+import HandoffModel
 import HandoffSupport
-
-/// A peer's offer that this app could continue.
-public struct Candidate: Sendable, Hashable {
-    /// Who offers.
-    public let peer: RemotePeer
-    /// What is offered.
-    public let offer: Offer
-    /// The round-trip time to the peer; nil where none was measured.
-    public let latency: Duration?
-}
 
 /// What came of a continuation, with the peers that failed before it.
 public struct Continuation: Sendable {
-    /// What was restored.
+    /// What was restored; of a ``Candidate/isWebpage`` nothing is, and its address is here.
     public let activity: ContinuedActivity
+    /// True where no app here takes the activity, and only its web page is of use.
+    public let isWebpage: Bool
     /// Nearer peers whose payload did not arrive, and why.
     public let failures: [(peer: RemotePeer, error: HandoffError)]
 }
 
+/// The continuing side: the choice of a peer, and the road from the user's yes to the restored state.
 extension HandoffPeer {
-    /// A candidate that was heard of so recently need not be pinged before it is chosen.
-    private static let freshness = Duration.seconds(2)
-    /// How long a candidate may take to answer that ping.
-    private static let livenessLimit = Duration.milliseconds(300)
     /// How long an app may take for one callback.
     private static let callbackLimit = Duration.seconds(30)
-
-    /// The offers that this app can continue, nearest first.
-    public func candidates() async -> [Candidate] {
-        var found: [PeerID: Candidate] = [:]
-        var samples: [ProximitySample] = []
-        for entry in linkedPeers() {
-            guard let offer = links[entry.link.id]?.offers.first(where: { configuration.types.contains($0.type) })
-            else {
-                continue
-            }
-            let (latency, isSuspect) = await entry.link.proximity
-            let id = entry.peer.id
-            found[id] = Candidate(peer: entry.peer, offer: offer, latency: latency)
-            samples.append(
-                ProximitySample(peer: id, latency: latency, isSuspect: isSuspect, lastUse: lastUse[id])
-            )
-        }
-        return Ranking.order(samples).compactMap { found[$0.peer] }
-    }
+    /// How many continued activities are remembered for `update`.
+    private static let continuedCount = 8
 
     /// Continues the nearest peer's activity; where its payload does not arrive, the next nearest one's.
     ///
-    /// - Parameter isWanted: Which candidates may be chosen.
+    /// - Parameters:
+    ///   - includesWebpages: Whether to take the web page of what no app here continues.
+    ///   - isWanted: Which candidates may be chosen.
+    /// - Returns: What was given to the app, and which peers failed before.
     /// - Throws: ``HandoffError``: the peer's, `handoffFailed` where there are several or nothing is offered,
     ///   `cancelled`, `refused` where the app does not want it; what the app's restoration throws.
     public func continueNearest(
+        includingWebpages includesWebpages: Bool = false,
         where isWanted: @Sendable (Candidate) -> Bool = { _ in true }
     ) async throws -> Continuation {
         await awaitSuccessors()
-        let wanted = await candidates().filter(isWanted)
-        guard !wanted.isEmpty else {
-            throw HandoffError(.handoffFailed, "no paired peer offers anything that could be continued here")
-        }
+        let wanted = await candidates(includingWebpages: includesWebpages).filter(isWanted)
+        guard !wanted.isEmpty else { throw nothingToContinue(where: isWanted) }
         var failures: [(peer: RemotePeer, error: HandoffError)] = []
         for candidate in await livingFirst(wanted) {
             do {
-                return Continuation(activity: try await accept(candidate), failures: failures)
+                let activity = try await accept(candidate)
+                return Continuation(activity: activity, isWebpage: candidate.isWebpage, failures: failures)
             } catch let failure as MissingPayload {
                 guard failure.error.code != .cancelled else { throw failure.error }
                 failures.append((candidate.peer, failure.error))
@@ -82,12 +57,27 @@ extension HandoffPeer {
     ///
     /// A second call while the first still fetches cancels the first.
     ///
+    /// - Parameter candidate: One of ``candidates(includingWebpages:)``.
+    /// - Returns: What was given to the app.
     /// - Throws: ``HandoffError``; what the app's restoration throws.
     public func continueActivity(_ candidate: Candidate) async throws -> ContinuedActivity {
         do {
             return try await accept(candidate)
         } catch let failure as MissingPayload {
             throw failure.error
+        }
+    }
+
+    /// Says why nothing can be continued: every offer that is there has its reason.
+    private func nothingToContinue(where isWanted: (Candidate) -> Bool) -> HandoffError {
+        let obstacles = obstacles().filter { isWanted(Candidate(peer: $0.peer, offer: $0.offer, latency: nil)) }
+        let nothing = "no paired peer offers anything that could be continued here"
+        switch obstacles.count {
+        case 0: return HandoffError(.handoffFailed, nothing)
+        case 1: return obstacles[0].error
+        default:
+            let reasons = obstacles.map { "\($0.peer.hello.host): \($0.error.message)" }.joined(separator: "; ")
+            return HandoffError(.handoffFailed, "\(nothing): \(reasons)")
         }
     }
 
@@ -105,6 +95,8 @@ extension HandoffPeer {
 
     private func fetchAndRestore(_ candidate: Candidate) async throws -> ContinuedActivity {
         let (peer, offer) = (candidate.peer, candidate.offer)
+        // No app here takes it, so there is none to ask.
+        guard !candidate.isWebpage else { return try await fetchWebpage(offer, from: peer) }
         let application = self.application
         let isWelcome: Bool
         do {
@@ -113,10 +105,27 @@ extension HandoffPeer {
             throw Self.givenUp
         }
         guard isWelcome else { throw HandoffError(.refused, "this app does not continue \(offer.type) now") }
+        return try await takeOver(offer, from: peer, wasSent: false)
+    }
+
+    /// Fetches and restores what the app wants.
+    ///
+    /// - Parameter link: The link that the offer came over, for a peer that has only this one.
+    func takeOver(
+        _ offer: Offer,
+        from peer: RemotePeer,
+        wasSent: Bool,
+        over link: Link? = nil
+    ) async throws -> ContinuedActivity {
+        let application = self.application
         let activity: ContinuedActivity
         do {
             try await callback { _ = await application?.willContinue(type: offer.type, from: peer) }
-            activity = ContinuedActivity(payload: try await fetch(candidate), origin: peer)
+            activity = ContinuedActivity(
+                payload: try await fetch(offer, from: peer, over: link),
+                origin: peer,
+                wasSent: wasSent
+            )
         } catch {
             let error = error as? HandoffError ?? Self.givenUp
             // Not in this task, which may be cancelled: exactly one of the two callbacks follows willContinue.
@@ -128,31 +137,90 @@ extension HandoffPeer {
             throw MissingPayload(error: error)
         }
         // Nor in this task what cannot be undone any more: the app restores, and the origin hears of it.
-        try await Task(executorPreference: QuietExecutor.shared) { try await self.restore(activity) }.value
+        try await Task(executorPreference: QuietExecutor.shared) { try await self.restore(activity, over: link) }.value
         return activity
     }
 
-    private func restore(_ activity: ContinuedActivity) async throws {
+    private func restore(_ activity: ContinuedActivity, over link: Link?) async throws {
         let application = self.application
         try await callback { try await application?.continueActivity(activity) }
+        continued.removeAll { $0.id == activity.id }
+        continued.append(activity)
+        if continued.count > Self.continuedCount { continued.removeFirst() }
+        await goesOnHere(activity, over: link)
+    }
+
+    private func goesOnHere(_ activity: ContinuedActivity, over link: Link?) async {
         let peer = activity.origin.id
         lastUse[peer] = clock.now
-        await link(to: peer)?.send(.continued(activity: activity.id))
+        await (self.link(to: peer) ?? link)?.send(.continued(activity: activity.id))
+    }
+
+    private func fetchWebpage(_ offer: Offer, from peer: RemotePeer) async throws -> ContinuedActivity {
+        do {
+            let payload = try await fetch(offer, from: peer)
+            guard payload.details.webpageURL != nil else {
+                throw HandoffError(.handoffFailed, "the activity has no web page any more")
+            }
+            let activity = ContinuedActivity(payload: payload, origin: peer, wasSent: false)
+            await goesOnHere(activity, over: nil)
+            return activity
+        } catch {
+            throw MissingPayload(error: error as? HandoffError ?? Self.givenUp)
+        }
     }
 
     private static let givenUp = HandoffError(.cancelled, "the continuation was given up")
 
-    private func fetch(_ candidate: Candidate) async throws -> ActivityPayload {
-        let id = candidate.offer.id
-        guard case .activity(_, let payload) = try await ask(candidate.peer.id, { .fetch(request: $0, activity: id) }),
-            payload.id == id, payload.type == candidate.offer.type
+    // MARK: - Updates
+
+    /// The origin says that what was continued here has changed since.
+    func originChanged(_ id: UUID, at peer: PeerID) {
+        guard let activity = continued.last(where: { $0.id == id && $0.origin.id == peer }) else { return }
+        guard updating.insert(id).inserted else { return }  // it is being fetched, or about to be
+        if !spawn({ await self.update(activity) }) { updating.remove(id) }
+    }
+
+    private func update(_ activity: ContinuedActivity) async {
+        defer { updating.remove(activity.id) }
+        let application = self.application
+        guard (try? await callback({ await application?.shouldUpdate(activity) ?? false })) == true else { return }
+        let offer = Offer(
+            id: activity.id,
+            type: activity.type,
+            title: activity.title,
+            contentVersion: activity.contentVersion
+        )
+        do {
+            let payload = try await fetch(offer, from: activity.origin)
+            let newer = ContinuedActivity(payload: payload, origin: activity.origin, wasSent: activity.wasSent)
+            if let index = continued.firstIndex(where: { $0.id == newer.id }) { continued[index] = newer }
+            try await callback { await application?.didUpdate(newer) }
+        } catch {
+            log(.info, "the newer state of an activity did not come: \(error)", ["activity.type": activity.type])
+        }
+    }
+
+    // MARK: - Asking
+
+    private func fetch(_ offer: Offer, from peer: RemotePeer, over link: Link? = nil) async throws -> ActivityPayload {
+        guard
+            case .activity(_, let payload) = try await ask(
+                peer.id,
+                over: peer.hello.isVisitor ? link : nil,
+                { .fetch(request: $0, activity: offer.id) }
+            ), payload.offer.id == offer.id, payload.offer.type == offer.type
         else { throw HandoffError(.handoffFailed, "the peer answered with something else than was asked for") }
-        _ = try ActivityPayload.encodedSize(of: payload.userInfo)
+        try payload.check()
+        if configuration.types.contains(offer.type), let obstacle = obstacle(to: payload.offer) { throw obstacle }
         return payload
     }
 
     /// Asks a peer over its link, and once more where that gives way to another one meanwhile.
-    private func ask(_ peer: PeerID, _ make: @Sendable (Int) -> Message) async throws -> Message {
+    ///
+    /// - Parameter link: The only link there is, to a visitor.
+    func ask(_ peer: PeerID, over link: Link? = nil, _ make: @Sendable (Int) -> Message) async throws -> Message {
+        if let link { return try await link.request(make) }
         let first = try await standingLink(to: peer)
         do {
             return try await first.request(make)
@@ -172,42 +240,16 @@ extension HandoffPeer {
         return link
     }
 
-    private func callback<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        let timeout = HandoffError(.remoteApplicationTimedOut, "the app's callback took longer than 30 s")
-        return try await lane.run(limit: Self.callbackLimit, clock: clock, timeoutError: timeout, body)
-    }
-
-    /// The candidates that answer a ping or were heard of just now, then the others, each in their order.
-    private func livingFirst(_ candidates: [Candidate]) async -> [Candidate] {
-        let links = candidates.map { link(to: $0.peer.id) }
-        let living = await withTaskGroup(of: Int?.self) { group in
-            for (index, link) in links.enumerated() {
-                group.addTask {
-                    let isAlive = await link?.isAlive(within: Self.livenessLimit, heardWithin: Self.freshness) ?? false
-                    return isAlive ? index : nil
-                }
-            }
-            return await group.reduce(into: Set<Int>()) { if let index = $1 { $0.insert(index) } }
-        }
-        let order = candidates.indices.filter(living.contains) + candidates.indices.filter { !living.contains($0) }
-        return order.map { candidates[$0] }
-    }
-
-    /// The link to a peer.
-    func link(to peer: PeerID) -> Link? {
-        registry[peer].flatMap { links[$0]?.link }
-    }
-
-    /// The paired peers that are no visitors, with the link that stands for each.
-    func linkedPeers() -> [(peer: RemotePeer, link: Link)] {
-        links.values.compactMap { entry in
-            guard let peer = entry.peer, registry[peer.id] == entry.link.id else { return nil }
-            return (peer, entry.link)
-        }
+    func callback<Value: Sendable>(
+        within limit: Duration = callbackLimit,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let timeout = HandoffError(.remoteApplicationTimedOut, "the app's callback took longer than \(limit)")
+        return try await lane.run(limit: limit, clock: clock, timeoutError: timeout, body)
     }
 }
 
 /// The payload did not arrive: the only failure after which another peer may be asked.
-private struct MissingPayload: Error {
+struct MissingPayload: Error {
     let error: HandoffError
 }

@@ -57,17 +57,21 @@ extension HandoffPeer: LinkOwner {
             links[link.id]?.hasToldOffers = true
             changed()
         case .fetch(let request, let activity):
-            let isTaken = spawn { await link.serve { await self.answer(request, activity: activity) } }
-            guard !isTaken else { return }
-            let error =
-                isStopping ? HandoffError(.handoffFailed, "the peer is leaving") : HandoffError(.refused, "too busy")
-            await link.serve { .failure(request: request, error) }
-        case .continued(let activity):
-            guard let activity = served.last(where: { $0.id == activity }) else { return }
-            spawn { await activity.wasContinued() }
+            let isTaken = spawn { await link.serve { await self.answer(request, activity: activity, to: peer.id) } }
+            if !isTaken { await link.serve { [tooBusy] in .failure(request: request, tooBusy) } }
+        case .send(let request, let offer):
+            let isTaken = spawn { await self.receive(offer, request: request, from: peer, over: link) }
+            if !isTaken { await link.serve { [tooBusy] in .decline(request: request, tooBusy) } }
+        case .continued(let activity): continued(activity, at: peer.id)
+        case .failed(let activity, let error): failed(activity, at: peer.id, with: error)
+        case .update(let activity): originChanged(activity, at: peer.id)
         default:
             break
         }
+    }
+
+    private var tooBusy: HandoffError {
+        isStopping ? HandoffError(.handoffFailed, "the peer is leaving") : HandoffError(.refused, "too busy")
     }
 
     /// What is announced by a linked peer need not be dialled.
@@ -152,6 +156,7 @@ extension HandoffPeer: LinkOwner {
             if let service = entry.service, registry[peer.id] == nil { dialFailed(service, with: end.failure) }
             return
         }
+        failSends(to: peer.id)
         log(.info, "link ended", ["peer": "\(peer.id)", "reason": end.failure.rawValue])
         if case .bye(.duplicate) = end {
             superseded = superseded.filter { $0.value > clock.now }

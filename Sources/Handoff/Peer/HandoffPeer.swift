@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 public import HandoffDiscovery
 public import HandoffModel
 public import HandoffSupport
@@ -15,6 +15,7 @@ public actor HandoffPeer {
 
     nonisolated let identity: Identity
     nonisolated let clock: MonotonicClock
+    nonisolated let wallClock: @Sendable () -> Date
     nonisolated let log: Log
     nonisolated let lane = CallbackLane()
     weak let application: (any HandoffApplication)?
@@ -40,10 +41,23 @@ public actor HandoffPeer {
     var current: UserActivity?
     /// True while a job waits that will save the current activity for the first time.
     var isFirstSaveDue = false
+    /// What the links were last told, and how often it has changed.
+    var toldOffers: [Offer] = []
     var offersRevision = 0
+    var expiryAlarm: Alarm
     /// Activities that were fetched, the latest last, so that they can be told when they go on elsewhere.
-    var served: [UserActivity] = []
+    var served: [ServedActivity] = []
+    var updateAlarm: Alarm
+    /// Activities on their way to a peer that they were sent to.
+    var sent: [UUID: SentActivity] = [:]
+
     var fetching: Task<ContinuedActivity, any Error>?
+    /// How many activities that peers sent are being taken over.
+    var receiving = 0
+    /// What was continued here, the latest last, so that the app can be told when the origin changes it.
+    var continued: [ContinuedActivity] = []
+    /// Those of them whose new state is being fetched.
+    var updating: Set<UUID> = []
 
     /// Why discovery does not work now; nil while it does.
     public internal(set) var discoveryProblem: DiscoveryError?
@@ -64,6 +78,7 @@ public actor HandoffPeer {
     ///   - discovery: How peers are found.
     ///   - application: Who continues activities; held weakly.
     ///   - clock: What deadlines are measured by.
+    ///   - wallClock: What expiration dates are compared with.
     ///   - log: Where log lines go.
     /// - Throws: `TransportError` where the identity cannot be used; ``HandoffError/Code/notPaired`` where its
     ///   certificate names no machine.
@@ -73,6 +88,7 @@ public actor HandoffPeer {
         discovery: any Discovery,
         application: (any HandoffApplication)?,
         clock: MonotonicClock = .system,
+        wallClock: @escaping @Sendable () -> Date = { Date() },
         log: Log = .none
     ) throws {
         guard let machine = UUID(uuidString: identity.machineID) else {
@@ -95,6 +111,7 @@ public actor HandoffPeer {
         self.discovery = discovery
         self.application = application
         self.clock = clock
+        self.wallClock = wallClock
         self.log = log
         id = PeerID(machine: machine, instance: InstanceID(using: &generator))
         context = try TLSContext(identity: identity)
@@ -103,6 +120,8 @@ public actor HandoffPeer {
         }
         registry = LinkRegistry(ourselves: id, capacity: HandoffConfiguration.maximumLinks)
         dialAlarm = Alarm(clock: clock)
+        expiryAlarm = Alarm(clock: clock)
+        updateAlarm = Alarm(clock: clock)
     }
 
     /// Announces, browses, listens and links until ``stop()`` is called or the task is cancelled.
@@ -119,7 +138,7 @@ public actor HandoffPeer {
             outcome = isStopping ? .success(()) : .failure(error)
         }
         isStopping = true
-        dialAlarm.cancel()
+        cancelAlarms()
         await listener?.close()
         jobs.finish()
         while case .some(.some) = try? await jobs.next() {}  // what was never begun would keep the peer alive
@@ -137,6 +156,12 @@ public actor HandoffPeer {
             defer { group.cancelAll() }
             for try await job in jobs { group.addTask { await job() } }
         }
+    }
+
+    private func cancelAlarms() {
+        dialAlarm.cancel()
+        expiryAlarm.cancel()
+        updateAlarm.cancel()
     }
 
     private func listen() async throws -> Listener? {
@@ -163,7 +188,7 @@ public actor HandoffPeer {
     /// Says good-bye to every peer, withdraws the announcement and lets ``run()`` return.
     public func stop() async {
         isStopping = true
-        dialAlarm.cancel()
+        cancelAlarms()
         discovery.withdraw()
         let open = links.values.map(\.link)
         let reason = configuration.isVisitor ? ByeReason.done : .leaving
@@ -176,7 +201,7 @@ public actor HandoffPeer {
     /// Makes an activity of this app.
     ///
     /// - Parameters:
-    ///   - type: The reverse-DNS type; one of the configuration's.
+    ///   - type: The reverse-DNS type; one of the configuration's created types.
     ///   - title: The title that peers show to people.
     ///   - delegate: Who saves its state; held weakly.
     /// - Throws: ``HandoffError/Code/invalidActivity`` where the type is not declared.
@@ -185,18 +210,19 @@ public actor HandoffPeer {
         title: String,
         delegate: (any UserActivityDelegate)?
     ) throws(HandoffError) -> UserActivity {
-        guard configuration.types.contains(type) else {
-            throw HandoffError(.invalidActivity, "the app does not declare the activity type \(type)")
+        guard configuration.createdTypes.contains(type) else {
+            throw HandoffError(
+                .invalidActivity,
+                "the app does not declare that it makes activities of the type \(type)"
+            )
         }
         return UserActivity(
             id: UUID(),
             type: type,
             title: title,
+            contentVersion: configuration.contentVersions[type] ?? .first,
             delegate: delegate,
-            peer: self,
-            lane: lane,
-            clock: clock,
-            log: log
+            peer: self
         )
     }
 

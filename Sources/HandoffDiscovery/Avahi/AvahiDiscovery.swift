@@ -65,6 +65,8 @@ public final class AvahiDiscovery: Discovery {
     }
 
     /// Announces a service in place of the one announced before, as soon as the daemon is there.
+    ///
+    /// - Throws: ``DiscoveryError`` with the code `invalidAnnouncement`.
     public func announce(
         _ announcement: ServiceAnnouncement,
         onCollision: @escaping @Sendable (ServiceAnnouncement) -> ServiceAnnouncement
@@ -81,6 +83,8 @@ public final class AvahiDiscovery: Discovery {
     /// Asks the daemon where a service is now.
     ///
     /// Refused at once while the daemon is known to be unreachable.
+    ///
+    /// - Throws: ``DiscoveryError`` with the code `timedOut`, or why the daemon cannot be asked; `CancellationError`.
     public func resolve(_ instanceName: String, within limit: Duration) async throws -> DiscoveredService {
         let (waiters, mailbox) = (waiters, mailbox)
         return try await withDeadline(limit, clock: clock, timeoutError: DiscoveryError.notFound(instanceName)) {

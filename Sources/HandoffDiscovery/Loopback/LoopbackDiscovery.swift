@@ -30,6 +30,8 @@ public final class LoopbackDiscovery: Discovery {
     }
 
     /// Is on the network until the task is cancelled.
+    ///
+    /// - Throws: Nothing; ``Discovery`` has it so for others.
     public func run() async throws {
         let member = LoopbackNetwork.Member(hostName: hostName, octets: octets, events: events, waiters: waiters)
         let id = await network.join(member)
@@ -44,6 +46,8 @@ public final class LoopbackDiscovery: Discovery {
     }
 
     /// Announces a service in place of the one announced before, now or when `run` begins.
+    ///
+    /// - Throws: ``DiscoveryError`` with the code `invalidAnnouncement`.
     public func announce(
         _ announcement: ServiceAnnouncement,
         onCollision: @escaping @Sendable (ServiceAnnouncement) -> ServiceAnnouncement
@@ -66,6 +70,8 @@ public final class LoopbackDiscovery: Discovery {
     }
 
     /// Waits for a service to be there.
+    ///
+    /// - Throws: ``DiscoveryError`` with the code `timedOut`; `CancellationError`.
     public func resolve(_ instanceName: String, within limit: Duration) async throws -> DiscoveredService {
         let (network, waiters) = (network, waiters)
         return try await withDeadline(limit, clock: .system, timeoutError: DiscoveryError.notFound(instanceName)) {

@@ -1,6 +1,8 @@
+public import FoundationEssentials
+
 /// The life of an activity at its origin: what may follow what, as `NSUserActivity` has it.
 ///
-/// Pure: the caller runs the app's save hook when a method says so.
+/// Pure: the caller runs the app's save hook when a method says so, and tells the time.
 public struct ActivityState: Sendable, Hashable {
     /// Where an activity is in its life.
     public enum Phase: Sendable, Hashable {
@@ -20,9 +22,23 @@ public struct ActivityState: Sendable, Hashable {
     public var needsSave = true
     /// What the app saved last.
     public var userInfo: [String: PropertyList] = [:]
+    /// The title to show to people.
+    public var title: String
+    /// What travels beside userInfo.
+    public var details = ActivityDetails()
+    /// False for an activity that stays on this machine even while it is current.
+    public var isEligibleForHandoff = true
+    /// True where the app gives large payloads by a stream.
+    public var supportsContinuationStreams = false
 
     /// Makes the state of a new activity.
-    public init() {}
+    public init(title: String = "") { self.title = title }
+
+    /// Whether peers are told of the activity at a moment.
+    public func isOffered(at now: Date) -> Bool { phase == .current && isEligibleForHandoff && !isExpired(at: now) }
+
+    /// Whether the activity's time is over at a moment.
+    public func isExpired(at now: Date) -> Bool { details.expirationDate.map { $0 <= now } ?? false }
 
     /// Makes it what the user is doing now.
     ///

@@ -3,7 +3,9 @@ public enum ActivityType {
     /// The longest type in bytes.
     public static let maximumSize = 255
 
-    /// True for at least two labels of letters, digits and hyphens, separated by dots, at most ``maximumSize`` bytes.
+    /// True for two labels or more of ASCII letters, digits, `-` and `_`, joined by dots.
+    ///
+    /// All of it has ``maximumSize`` bytes at most (docs/protocol.md, "Messages").
     public static func isValid(_ type: String) -> Bool {
         guard type.utf8.count <= maximumSize else { return false }
         let labels = type.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

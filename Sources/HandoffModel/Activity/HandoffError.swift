@@ -62,6 +62,8 @@ public struct HandoffError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
     /// Why the peer is not paired, for ``Code/notPaired``.
     public let pairing: PairingFailure?
+    /// The key that is missing from userInfo, for ``Code/missingKey``.
+    public let key: String?
 
     /// Makes an error.
     ///
@@ -69,10 +71,17 @@ public struct HandoffError: Error, Hashable, Sendable, CustomStringConvertible {
     ///   - code: The kind of failure.
     ///   - message: One line for people.
     ///   - pairing: Why the peer is not paired, where that is the failure.
-    public init(_ code: Code, _ message: String, pairing: PairingFailure? = nil) {
+    ///   - key: The key that is missing from userInfo, where that is the failure.
+    public init(_ code: Code, _ message: String, pairing: PairingFailure? = nil, key: String? = nil) {
         self.code = code
         self.message = message
         self.pairing = pairing
+        self.key = key
+    }
+
+    /// The failure of an activity whose userInfo lacks a key, or has something else under it than the app can read.
+    public static func missingKey(_ key: String) -> HandoffError {
+        HandoffError(.missingKey, "the activity has no proper \"\(key)\": is the other app newer or broken?", key: key)
     }
 
     /// Two errors are equal when their codes are.

@@ -12,7 +12,7 @@ public struct LinkPresence: Sendable {
         case lost
     }
 
-    /// How often a link is pinged when either end offers something.
+    /// How often a link is pinged when either end offers something (docs/protocol.md, "Presence").
     public static let offeringInterval = Duration.seconds(4)
     /// How often any other link is pinged.
     public static let idleInterval = Duration.seconds(60)

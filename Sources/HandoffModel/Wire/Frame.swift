@@ -2,7 +2,7 @@
 ///
 /// The length is an unsigned number of 4 bytes, big-endian, and does not count itself.
 public enum Frame {
-    /// The longest body, in bytes.
+    /// The longest body, in bytes (docs/protocol.md, "Frames").
     public static let maximumBody = 1 << 20
 
     static let headerLength = 4

@@ -19,7 +19,7 @@ public struct Hello: Hashable, Sendable {
     /// The instance name it announces, so that the acceptor need not dial it too; a hint only.
     public let service: String?
 
-    /// The longest app id, name and host in bytes of UTF-8.
+    /// The longest app id, name and host in bytes of UTF-8 (docs/protocol.md, "Messages").
     public static let maximumNameSize = 255
     /// How many activity types an app may declare.
     public static let maximumTypeCount = 64

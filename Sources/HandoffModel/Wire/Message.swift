@@ -18,6 +18,16 @@ public enum Message: Hashable, Sendable {
     case failure(request: Int, HandoffError)
     /// Tells the origin that its activity goes on at the sender.
     case continued(activity: UUID)
+    /// Tells who continued an activity that its state has changed since; the new one is fetched if it is wanted.
+    case update(activity: UUID)
+    /// Asks the other end to take an activity over; a request.
+    case send(request: Int, Offer)
+    /// Answers `send`: the activity is being fetched.
+    case accept(request: Int)
+    /// Answers `send`: the activity is not wanted, and why.
+    case decline(request: Int, HandoffError)
+    /// Tells the origin that an activity it sent was accepted, but could not be fetched or restored.
+    case failed(activity: UUID, HandoffError)
     /// Answers a kind that the sender does not know, naming the request where there is one.
     case unsupported(request: Int?, kind: String)
     /// Ends the link, with the reason.
@@ -49,12 +59,19 @@ public enum Message: Hashable, Sendable {
         case .activity(let request, let payload):
             ["kind": "activity", "request": .integer(request), "activity": payload.propertyList]
         case .failure(let request, let error):
-            [
-                "kind": "error", "request": .integer(request), "code": .integer(error.code.rawValue),
-                "message": .string(error.message),
-            ]
+            error.propertyList.merging(["kind": "error", "request": .integer(request)]) { $1 }
         case .continued(let activity):
             ["kind": "continued", "activity": .string(activity.uuidString)]
+        case .update(let activity):
+            ["kind": "update", "activity": .string(activity.uuidString)]
+        case .send(let request, let offer):
+            ["kind": "send", "request": .integer(request), "offer": offer.propertyList]
+        case .accept(let request):
+            ["kind": "accept", "request": .integer(request)]
+        case .decline(let request, let error):
+            error.propertyList.merging(["kind": "decline", "request": .integer(request)]) { $1 }
+        case .failed(let activity, let error):
+            error.propertyList.merging(["kind": "failed", "activity": .string(activity.uuidString)]) { $1 }
         case .unsupported(let request, let kind):
             ["kind": "unsupported", "unsupported": .string(kind)].merging(
                 request.map { ["request": .integer($0)] } ?? [:]
@@ -91,8 +108,6 @@ public enum ReceivedMessage: Hashable, Sendable {
 
     /// The longest kind in bytes; it is sent back in `unsupported`.
     private static let maximumKindSize = 64
-    /// The longest error text taken from a peer, in characters.
-    private static let maximumErrorLength = 500
 
     /// The reader of a known kind's fields, which finds nil where one is missing; nil for an unknown kind.
     private static func known(_ kind: String, _ value: PropertyList, request: Int?) -> (() -> Message?)? {
@@ -112,14 +127,20 @@ public enum ReceivedMessage: Hashable, Sendable {
                 }
             }
         case "error":
-            return {
-                guard let request, let code = value["code"]?.integerValue,
-                    let message = value["message"]?.stringValue
-                else { return nil }
-                let text = String(message.prefix(maximumErrorLength))
-                return .failure(request: request, HandoffError(.init(rawValue: code), text))
-            }
+            return { request.flatMap { number in HandoffError(value).map { .failure(request: number, $0) } } }
         case "continued": return { uuid("activity").map { .continued(activity: $0) } }
+        case "update": return { uuid("activity").map { .update(activity: $0) } }
+        case "send":
+            return {
+                request.flatMap { number in
+                    value["offer"].flatMap { Offer($0) }.map { .send(request: number, $0) }
+                }
+            }
+        case "accept": return { request.map { .accept(request: $0) } }
+        case "decline":
+            return { request.flatMap { number in HandoffError(value).map { .decline(request: number, $0) } } }
+        case "failed":
+            return { uuid("activity").flatMap { id in HandoffError(value).map { .failed(activity: id, $0) } } }
         case "unsupported":
             return { value["unsupported"]?.stringValue.map { .unsupported(request: request, kind: $0) } }
         case "bye": return { value["reason"]?.stringValue.map { .bye(ByeReason(wire: $0)) } }
@@ -131,5 +152,28 @@ public enum ReceivedMessage: Hashable, Sendable {
         guard let entries = value["offers"]?.arrayValue, entries.count <= Offer.maximumCount else { return nil }
         let offers = entries.compactMap { Offer($0) }
         return offers.count == entries.count ? .offers(offers) : nil
+    }
+}
+
+extension HandoffError {
+    /// The longest error text taken from a peer, in characters; a key's name likewise.
+    private static let maximumTextLength = 500
+
+    /// Reads the error of an answer.
+    ///
+    /// - Returns: Nil where a required key is missing or of the wrong type.
+    init?(_ value: PropertyList) {
+        guard let code = value["code"]?.integerValue, let message = value["message"]?.stringValue else { return nil }
+        self.init(
+            Code(rawValue: code),
+            String(message.prefix(Self.maximumTextLength)),
+            key: value["key"]?.stringValue.map { String($0.prefix(Self.maximumTextLength)) }
+        )
+    }
+
+    var propertyList: [String: PropertyList] {
+        var fields: [String: PropertyList] = ["code": .integer(code.rawValue), "message": .string(message)]
+        fields["key"] = key.map { .string($0) }
+        return fields
     }
 }

@@ -12,7 +12,11 @@ struct MessageTests {
             .hello(LinkFixture.hello(LinkFixture.a)), .hello(LinkFixture.hello(LinkFixture.a, isVisitor: true)),
             .ping(sequence: 0), .pong(sequence: .max), .offers([]),
             .offers([Offer(id: id, type: "a.b", title: "🛒 Groceries\r\n", supportsStreams: true)]),
-            .fetch(request: 3, activity: id),
+            .offers([Offer(id: id, type: "a.b", title: "", hasWebpage: true, contentVersion: .init(3, oldestReader: 2))]
+            ),
+            .fetch(request: 3, activity: id), .update(activity: id),
+            .send(request: 4, Offer(id: id, type: "a.b", title: "t")), .accept(request: 4),
+            .decline(request: 4, HandoffError(.refused, "no")), .failed(activity: id, .missingKey("title")),
             .failure(request: 3, HandoffError(.userInfoTooLarge, "too large")),
             .continued(activity: id), .unsupported(request: nil, kind: "new"), .unsupported(request: 3, kind: "new"),
             .bye(.leaving), .bye(.duplicate), .bye(.done), .bye(.busy), .bye(.refused(.otherTeam)),
@@ -26,9 +30,7 @@ struct MessageTests {
     @Test("A payload keeps every property-list type")
     func payload() throws {
         let payload = try ActivityPayload(
-            id: Self.id,
-            type: "a.b",
-            title: "t",
+            offer: Offer(id: Self.id, type: "a.b", title: "t"),
             userInfo: [
                 "string": "é", "int": -1, "real": 0.5, "bool": true, "data": .data(Data([0, 255])),
                 "date": .date(Date(timeIntervalSinceReferenceDate: 1.25)), "array": [1, ["x": "y"]], "dictionary": [:],
@@ -41,9 +43,12 @@ struct MessageTests {
     @Test("userInfo over 64 KiB is refused at its origin, at 64 KiB it is not")
     func tooLarge() throws {
         func payload(_ size: Int) throws -> ActivityPayload {
-            try ActivityPayload(id: Self.id, type: "a.b", title: "", userInfo: ["d": .data(Data(count: size))])
+            try ActivityPayload(
+                offer: Offer(id: Self.id, type: "a.b", title: ""),
+                userInfo: ["d": .data(Data(count: size))]
+            )
         }
-        let overhead = try ActivityPayload.encodedSize(of: ["d": .data(Data(count: 60_000))]) - 60_000
+        let overhead = try payload(60_000).check() - 60_000
         _ = try payload(ActivityPayload.maximumUserInfoSize - overhead)
         #expect(throws: HandoffError(.userInfoTooLarge, "")) {
             try payload(ActivityPayload.maximumUserInfoSize - overhead + 1)
