@@ -21,7 +21,7 @@ struct ModelChecklistTests {
             try await raw.send(.offers([foreign]))
             #expect(await eventually(peers[0].peer) { $0.links.values.contains { $0.offers == [foreign] } })
             #expect(await peers[0].peer.candidates().isEmpty)
-            await #expect(throws: HandoffError(.handoffFailed, "")) { try await peers[0].peer.continueNearest() }
+            await #expect(throws: HandoffError(.refused, "")) { try await peers[0].peer.continueNearest() }
             #expect(await peers[0].app.events.isEmpty)
             try await raw.send(.offers([foreign, Offer(id: UUID(), type: TestPeer.type, title: "known")]))
             let isKnown = await eventually { await peers[0].peer.candidates().map(\.offer.title) == ["known"] }
