@@ -8,14 +8,19 @@ import Testing
 struct ContactOfferTests {
     private static let account = TestAccount()
 
-    private func makePeer(on network: LoopbackNetwork, app: TestApp? = nil) throws -> HandoffPeer {
+    private func makePeer(
+        on network: LoopbackNetwork,
+        isVisitor: Bool = false,
+        app: TestApp? = nil
+    ) throws -> HandoffPeer {
         try HandoffPeer(
             configuration: HandoffConfiguration(
                 app: "org.handoff.contacts",
                 name: "contacts",
                 host: "host",
                 types: ContactActivity.allCases.map(\.rawValue),
-                ports: 0...0
+                ports: 0...0,
+                isVisitor: isVisitor
             ),
             identity: Self.account.makeIdentity(),
             discovery: LoopbackDiscovery(network: network),
@@ -28,7 +33,8 @@ struct ContactOfferTests {
         _ test: (_ onlooker: HandoffPeer, _ make: () throws -> HandoffPeer) async throws -> Void
     ) async throws {
         let (network, app) = (LoopbackNetwork(), TestApp())
-        let onlooker = try makePeer(on: network, app: app)
+        // Like the command that continues: there is one link then, from the beginning.
+        let onlooker = try makePeer(on: network, isVisitor: true, app: app)
         let running = Task { try await onlooker.run() }  // stop() ends it
         let outcome: Result<Void, any Error>
         do {

@@ -22,7 +22,8 @@ struct Scene {
         let file = JSONFile<ShoppingList>("shopping.json", in: directory)
         if !items.isEmpty { try file.update(from: ShoppingList()) { _ = $0.merge(items) } }
         let (network, app) = (LoopbackNetwork(), TestApp())
-        let peers = try (0..<2).map { try makePeer("host\($0)", on: network, app: app) }
+        // Like the command that continues, the onlooker is a visitor: there is one link then, from the beginning.
+        let peers = try [false, true].map { try makePeer(isVisitor: $0, on: network, app: app) }
         let running = peers.map { peer in Task { try await peer.run() } }  // stop() ends it
         let session = ShoppingSession(file, on: peers[0], showsList: showsList)
         let outcome: Result<Void, any Error>
@@ -57,17 +58,18 @@ struct Scene {
         return try ShoppingActivity(type: activity.type, userInfo: activity.userInfo)
     }
 
-    private static func makePeer(_ name: String, on network: LoopbackNetwork, app: TestApp) throws -> HandoffPeer {
+    private static func makePeer(isVisitor: Bool, on network: LoopbackNetwork, app: TestApp) throws -> HandoffPeer {
         try HandoffPeer(
             configuration: HandoffConfiguration(
                 app: "org.handoff.shopping",
                 name: "shopping",
-                host: name,
+                host: "host",
                 types: [ShoppingActivity.viewType, ShoppingActivity.editType],
-                ports: 0...0
+                ports: 0...0,
+                isVisitor: isVisitor
             ),
             identity: account.makeIdentity(),
-            discovery: LoopbackDiscovery(network: network, hostName: "\(name).local"),
+            discovery: LoopbackDiscovery(network: network),
             application: app
         )
     }
