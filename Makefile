@@ -46,6 +46,11 @@ test: ## run all tests: units first, then on hosts in a network on this machine
 test-long: ## run all tests and those that take minutes
 	HANDOFF_LONG_TESTS=1 $(MAKE) test
 
+.PHONY: bench
+bench: ## compare the streams' speed with other tools, on hosts in a network on this machine
+	swift build $(RELEASE) --product handoff-bench
+	Tests/lan/bench
+
 .PHONY: lint
 lint: ## check format, imports, scripts, forbidden words and the checklist of tests
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift

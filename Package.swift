@@ -31,6 +31,7 @@ let package = Package(
         .executable(name: "handoff", targets: ["HandoffCommand"]),
         .executable(name: "shopping", targets: ["Shopping"]),
         .executable(name: "contacts", targets: ["Contacts"]),
+        .executable(name: "handoff-bench", targets: ["Benchmarks"]),
     ],
     targets: [
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
@@ -48,6 +49,7 @@ let package = Package(
         command("HandoffCommand", ["Handoff", "CommandLineKit"]),
         command("Shopping", ["Handoff", "CommandLineKit"]),
         command("Contacts", ["Handoff", "CommandLineKit"]),
+        command("Benchmarks", ["HandoffTransport", "HandoffSupport", "CommandLineKit"]),
         library("HandoffTestKit", ["Handoff", "HandoffTransport", "NotesKit", "COpenSSL"]),
 
         tests("HandoffSupportTests", ["HandoffSupport", "HandoffTestKit"]),

@@ -71,6 +71,8 @@ static inline int COpenSSL_SSL_set1_groups_list(SSL *ssl, const char *list) {
 
 static inline void COpenSSL_SSL_CTX_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
 
+static inline void COpenSSL_SSL_clear_mode(SSL *ssl, long mode) { SSL_clear_mode(ssl, mode); }
+
 static inline void COpenSSL_SSL_CTX_disable_session_cache(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }

@@ -2,6 +2,9 @@ import CommandLineKit
 import NotesKit
 
 extension CommandFailure {
+    /// The running peer is of another version than this command.
+    static let otherAnswer = CommandFailure("the running peer answered something else: restart it after an update")
+
     /// An editor was ended before its text was saved, and nothing may happen to the note until that is settled.
     static func unsavedText(of note: Note) -> CommandFailure {
         CommandFailure(

@@ -15,6 +15,11 @@ struct NotesFiles {
         try Identity.load(directory: paths.configuration + "/identity")
     }
 
+    /// What the user has decided.
+    func configuration() throws -> NotesConfiguration {
+        try NotesConfiguration(in: paths.configuration)
+    }
+
     /// The running peer's socket, in a directory that is made where it is missing.
     func socket() throws -> String {
         try paths.makeRuntimeDirectory()
@@ -34,6 +39,21 @@ struct NotesFiles {
             throw CommandFailure("no notes peer is running here: start one with `notes run`", exitCode: .peerNotRunning)
         }
         return client
+    }
+
+    /// Asks the running peer; where there is none, a visitor, who looks for the others first.
+    func ask(_ request: ControlRequest, _ arguments: Arguments) async throws -> ControlReply {
+        if let peer = try connectToPeer() { return try await peer.request(request) }
+        let log = log(arguments)
+        let service = try NotesService(
+            store: try await openStore(),
+            identity: try identity(),
+            discovery: try AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
+            host: hostName(),
+            isVisitor: true,
+            log: log
+        )
+        return try await service.visit(for: request)
     }
 }
 

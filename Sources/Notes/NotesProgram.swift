@@ -10,7 +10,7 @@ enum NotesProgram {
         version: Version.current,
         verbs: [
             runVerb, newVerb, editVerb, listVerb, showVerb, removeVerb,
-            openVerb, closeVerb, activitiesVerb, continueVerb, statusVerb,
+            openVerb, closeVerb, activitiesVerb, continueVerb, sendVerb, statusVerb,
         ]
     )
 

@@ -52,6 +52,113 @@ extension NetworkTests {
             }
         }
 
+        @Test("takes what we send, or declines it, and sends to us; both ends say what came of it")
+        func sends() async throws {
+            try await Lab.withNotes(hosts: 3) { hosts in
+                let (a, lab) = (hosts[0], hosts[0].lab)
+                let peer = try await a.startPeer()
+                let taker = try await lab.startPythonPeer("b", title: "", content: "")
+                let decliner = try await lab.startPythonPeer("c", title: "", content: "", options: ["--decline"])
+                for (host, python) in [("b", taker), ("c", decliner)] {
+                    let announcement = python.announcement
+                    try lab.publish(host, announcement.service, port: PythonPeer.port, announcement.txt)
+                }
+                try await a.awaitPeers(2)
+                let note = try await a.make(Self.title, Self.content)
+                try await a.succeed("send", note, "--to", "b")
+                let line = try await taker.command.wholeLine(holding: "\"event\": \"received\"")
+                let received = try JSONDecoder().decode(ReceivedNote.self, from: Data(line.utf8)).activity
+                #expect(Array(received.userInfo.content.utf8) == Array(Self.content.utf8))
+                let declined = try await a.run("send", note, "--to", "c")
+                #expect(declined.status == 1)
+                #expect(declined.errors.contains("This peer takes nothing."))
+
+                let python = try lab.startPython(
+                    "b",
+                    "handoff_peer.py",
+                    "send",
+                    then: ["10.77.0.1", "24280", "--title", "Sent", "--content", Self.content]
+                )
+                let outcome = try await python.outcome()
+                #expect(outcome.output.contains("\"kind\": \"continued\""), "\(outcome)")
+                try await peer.line(holding: "received: continued “Sent” from b")
+                #expect(try await a.text(of: "Sent").map { Array($0.utf8) } == Array(Self.content.utf8))
+            }
+        }
+
+        @Test("follows a note of ours as it is edited on")
+        func follows() async throws {
+            try await Lab.withNotes(hosts: 2) { hosts in
+                let (a, lab) = (hosts[0], hosts[0].lab)
+                try await a.startPeer()
+                let note = try await a.make(Self.title, "first")
+                try await a.succeed("open", note)
+                let python = try lab.startPython(
+                    "b",
+                    "handoff_peer.py",
+                    "continue",
+                    then: ["10.77.0.1", "24280", "--updates", "2"]
+                )
+                try await python.line(holding: "first")
+                try await a.rewrite(note, "second")
+                try await python.line(holding: "second")
+                try await a.rewrite(note, "third")
+                try await python.line(holding: "third")
+                #expect(try await python.outcome().status == 0)
+            }
+        }
+
+        @Test("that offers what no app here takes is told apart by its reason, and its web page can be opened")
+        func webpage() async throws {
+            try await Lab.withNotes(hosts: 3) { hosts in
+                let (a, b, lab) = (hosts[0], hosts[1], hosts[0].lab)
+                try await b.startPeer()
+                let page = "https://example.org/recipe?id=7"
+                let options = ["--type", "org.example.recipe", "--webpage", page]
+                let python = try await lab.startPythonPeer("c", title: "Recipe", content: "", options: options)
+                try lab.publish("c", python.announcement.service, port: PythonPeer.port, python.announcement.txt)
+                try await b.awaitPeers(1)
+                let list = try await b.run("activities")
+                #expect(list.output.isEmpty)
+                #expect(list.errors.contains("“Recipe” on c cannot go on here: notes does not continue"))
+                let plain = try await b.run("continue")
+                #expect(plain.status == 1)
+                #expect(plain.errors.contains("org.example.recipe"))
+                let printed = try await b.run("continue", "--print-url")
+                #expect(printed.output == page + "\n", "\(printed)")
+                try await python.command.line(holding: "\"event\": \"continued\"")
+                // A note is never passed over for a page: what an app takes it goes on with.
+                try await a.startPeer()
+                try await a.succeed("open", a.make("Note", "text"))
+                try await b.awaitPeers(2)
+                #expect(try await b.run("continue", "--print-url", "--from", "a").output.count == 37)
+            }
+        }
+
+        @Test("of a later version that speaks ours, too, is continued; of one that does not is refused by that reason")
+        func versions() async throws {
+            try await Lab.withNotes(hosts: 3) { hosts in
+                let (a, lab) = (hosts[0], hosts[0].lab)
+                try await a.startPeer()
+                let both = try await lab.startPythonPeer(
+                    "b",
+                    title: "1-2",
+                    content: "",
+                    options: ["--versions", "1-2"]
+                )
+                let later = try await lab.startPythonPeer("c", title: "2", content: "", options: ["--versions", "2"])
+                for (host, python, spoken) in [("b", both, "1-2"), ("c", later, "2")] {
+                    let announcement = try await lab.makeAnnouncement(host, spoken)
+                    let service = python.announcement.service
+                    try lab.publish(host, service, port: PythonPeer.port, announcement.txt)
+                }
+                try await a.awaitOffers("1-2")
+                #expect(try await a.continueNote().title == "1-2")
+                let peers = try await lab.peers(from: "a") { $0.contains { $0.pairing == "refused" } }
+                #expect(peers.first { $0.pairing == "refused" }?.reason == "versionUnsupported")
+            }
+        }
+
         @Test("announced by another DNS-SD stack than Avahi is found, and finds us")
         func otherStack() async throws {
             try await Lab.withNotes(hosts: 2) { hosts in
@@ -207,6 +314,11 @@ private struct NoteActivity: Decodable {
     let userInfo: UserInfo
 }
 
+/// What a Python peer says of a note that was sent to it.
+private struct ReceivedNote: Decodable {
+    let activity: NoteActivity
+}
+
 /// What a Python peer has to be announced with.
 private struct Announcement: Decodable {
     let service: String
@@ -255,8 +367,9 @@ extension Lab {
     }
 
     /// Lets Python make an instance name and a TXT record.
-    fileprivate func makeAnnouncement(_ host: String) async throws -> Announcement {
-        let outcome = try await startPython(host, "handoff_peer.py", "announcement").outcome()
+    fileprivate func makeAnnouncement(_ host: String, _ versions: String = "1") async throws -> Announcement {
+        let options = ["--versions", versions]
+        let outcome = try await startPython(host, "handoff_peer.py", "announcement", then: options).outcome()
         return try JSONDecoder().decode(Announcement.self, from: Data(outcome.output.utf8))
     }
 
@@ -271,11 +384,17 @@ extension Lab {
         _ host: String,
         title: String,
         content: String,
+        options: [String] = [],
         announcedAs announcement: Announcement? = nil
     ) async throws -> PythonPeer {
         let announcement = if let announcement { announcement } else { try await makeAnnouncement(host) }
         let note = ["--title", title, "--content", content, "--service", announcement.service]
-        let command = try startPython(host, "handoff_peer.py", "serve", then: [String(PythonPeer.port)] + note)
+        let command = try startPython(
+            host,
+            "handoff_peer.py",
+            "serve",
+            then: [String(PythonPeer.port)] + note + options
+        )
         try await command.line(holding: "listening")
         return PythonPeer(command: command, announcement: announcement)
     }

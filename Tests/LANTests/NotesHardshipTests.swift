@@ -62,23 +62,40 @@ extension NetworkTests {
             }
         }
 
-        @Test("fifty times over leaves memory and descriptors as they were", .enabled(if: runsLong))
-        func fifty() async throws {
+        @Test(
+            "a thousand times back and forth keeps every byte, and memory and descriptors as they were",
+            .enabled(if: runsLong)
+        )
+        func thousand() async throws {
             try await Lab.withPeers(hosts: 2) { hosts in
-                let (a, b) = (hosts[0], hosts[1])
-                let note = try await a.make("Again", String(repeating: "x", count: 50_000))
-                func handOff(times: Int) async throws {
-                    for _ in 1...times {
-                        try await a.succeed("open", note)
-                        try await b.awaitOffers("Again")
-                        _ = try await b.continueNote()
-                        try await a.succeed("close")
-                        try await b.awaitOffers()
+                let beginning = String(repeating: "x", count: 20_000) + "e\u{301}\r\n"
+                let note = try #require(UUID(uuidString: try await hosts[0].make("Again", beginning)))
+                var text = beginning
+                /// To the other host and back, with an edit here and there on the way.
+                func handOff(_ count: Int) async throws {
+                    for number in 0..<count {
+                        let (from, to) = (hosts[number % 2], hosts[1 - number % 2])
+                        if number % 100 == 50 {
+                            text = beginning + "\(number) of \(from.name)"
+                            try await from.rewrite(note.uuidString, text)
+                        }
+                        try await from.expectDone(.open(note: note))
+                        try await to.awaitOffers("Again")
+                        let reply = try await to.ask(.continueActivity(from: nil, ContinueOptions()))
+                        guard case .continued(let report) = reply else {
+                            throw CommandProblem(description: "continue: \(String(describing: reply))")
+                        }
+                        #expect([.added, .updated, .same].contains(report.outcome))
+                        try await from.expectDone(.close(note: note))
+                    }
+                    for host in hosts {
+                        #expect(try await host.text(of: note.uuidString).map { Array($0.utf8) } == Array(text.utf8))
+                        #expect(try await host.titles() == ["Again"])
                     }
                 }
-                try await handOff(times: 20)
+                try await handOff(200)
                 let before = try await hosts.asyncMap { try await usage(of: $0) }
-                try await handOff(times: 50)
+                try await handOff(1000)
                 let after = try await hosts.asyncMap { try await usage(of: $0) }
                 for (before, after) in zip(before, after) {
                     #expect(after.descriptors <= before.descriptors + 2)
@@ -104,5 +121,12 @@ extension Array {
         var values: [Value] = []
         for element in self { values.append(try await transform(element)) }
         return values
+    }
+}
+
+extension NotesHost {
+    fileprivate func expectDone(_ request: ControlRequest) async throws {
+        let reply = try await ask(request)
+        guard reply == .done else { throw CommandProblem(description: "\(request): \(String(describing: reply))") }
     }
 }

@@ -107,13 +107,30 @@ final class RunningCommand: Sendable {
         }
     }
 
-    /// Waits for a line, on standard output or standard error, that holds a text.
+    /// Waits for a line, on standard output or standard error, that holds a text; it may go on after that.
     func line(holding text: String, onErrors: Bool = false, within limit: Duration = .seconds(20)) async throws {
-        let stream = onErrors ? errors : output
-        let found = try await withDeadline(limit, clock: .system, timeoutError: problem("did not write “\(text)”")) {
-            try await stream.value { $0.contains(text) ? true : nil }
+        _ = try await find(text, on: onErrors ? errors : output, within: limit) { $0.contains(text) ? "" : nil }
+    }
+
+    /// Waits for a whole line on standard output that holds a text.
+    func wholeLine(holding text: String) async throws -> String {
+        try await find(text, on: output, within: .seconds(20)) { soFar in
+            soFar.split(separator: "\n", omittingEmptySubsequences: false).dropLast().first { $0.contains(text) }
+                .map { String($0) }
         }
-        guard found == true else { throw problem("ended without writing “\(text)”") }
+    }
+
+    private func find(
+        _ text: String,
+        on stream: Stream,
+        within limit: Duration,
+        _ read: @escaping @Sendable (String) -> String?
+    ) async throws -> String {
+        let found = try await withDeadline(limit, clock: .system, timeoutError: problem("did not write “\(text)”")) {
+            try await stream.value(read)
+        }
+        guard let found else { throw problem("ended without writing “\(text)”") }
+        return found
     }
 
     /// Waits for its end.

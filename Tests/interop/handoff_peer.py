@@ -33,7 +33,9 @@ PING_SECONDS = 4
 MAX_MISSED_PINGS = 3
 MAX_NONCES = 65_536
 LINGER_SECONDS = 1
+SENDING_SECONDS = 60
 HANDOFF_FAILED = 4608
+REFUSED = 5000
 
 
 # Bytes and texts ------------------------------------------------------------------------------------------------------
@@ -138,12 +140,12 @@ def teams_and_machines(certificate):
 # Announcement ---------------------------------------------------------------------------------------------------------
 
 
-def make_announcement(identity, salt=None):
+def make_announcement(identity, salt=None, spoken=str(VERSION)):
     """The strings of a TXT record."""
     salt = salt or secrets.token_bytes(8)
     values = {
         "txtvers": "1",
-        "v": str(VERSION),
+        "v": spoken,
         "sl": base64url(salt),
         "ah": base64url(identity.account_tag(salt)),
         "tm": base64url(identity.team_tag(salt)),
@@ -266,11 +268,11 @@ def frame(message):
 class Peer:
     """One running app."""
 
-    def __init__(self, identity, name="python", visitor=False, service=None):
+    def __init__(self, identity, name="python", visitor=False, service=None, spoken=str(VERSION)):
         self.identity = identity
         self.instance = secrets.token_bytes(16)
         self.hello = {
-            "versions": str(VERSION),
+            "versions": spoken,
             "instance": self.instance,
             "app": NOTES_APP,
             "name": name,
@@ -358,11 +360,11 @@ class Peer:
 # The notes app --------------------------------------------------------------------------------------------------------
 
 
-def continue_activity(peer, host, port, within):
-    """Waits until the peer there offers something, and takes the first of it."""
+def continue_activity(peer, host, port, within, updates=0):
+    """Waits until the peer there offers something, takes the first of it, and then so many of its newer states."""
     deadline = time.monotonic() + within
     link, offers = peer.dial(host, port)
-    offered = None
+    offered, request = None, 1
     while True:
         if offers and offered is None:
             offered = offers[0]
@@ -372,28 +374,55 @@ def continue_activity(peer, host, port, within):
             link.send("pong", sequence=message["sequence"])
         elif message["kind"] == "offers":
             offers = message["offers"]
-        elif message["kind"] == "activity" and message["request"] == 1:
-            activity = message["activity"]
-            break
-        elif message["kind"] == "error" and message["request"] == 1:
+        elif message["kind"] == "activity":
+            check(link, message["activity"], offered)
+            report(**message["activity"])
+            if message["request"] == 1:
+                link.send("continued", activity=offered["id"])
+            if message["request"] > updates:
+                return link.end("done")
+        elif message["kind"] == "update" and message["activity"] == offered["id"]:
+            request = request + 1
+            link.send("fetch", request=request, activity=offered["id"])
+        elif message["kind"] == "error" and message["request"] == request:
             link.end("done")
             raise LinkEnded(f"error {message['code']}: {message['message']}")
+
+
+def check(link, activity, offered):
+    """Refuses another activity than the one that was asked for, and one without what it says is required."""
     if (activity["id"], activity["type"]) != (offered["id"], offered["type"]):
         raise link.refuse("protocolViolation")
-    link.send("continued", activity=activity["id"])
-    link.end("done")
-    return activity
+    missing = [key for key in activity.get("required", []) if key not in activity["userInfo"]]
+    if missing:
+        raise link.refuse("protocolViolation")
+
+
+def send_note(peer, host, port, note):
+    """Sends a note to the peer there, and waits until it has it."""
+    link, _ = peer.dial(host, port)
+    link.send("send", request=1, offer=note.offer)
+    while True:
+        message = link.receive(SENDING_SECONDS)
+        if message["kind"] in ("continued", "failed", "decline", "error"):
+            link.end("done")
+            return message
+        if message["kind"] != "accept":
+            note.answer(link, message)
 
 
 class NoteServer:
-    """Offers one note to whoever is of the account and team."""
+    """Offers one note, or something else of that form, to whoever is of the account and team."""
 
-    def __init__(self, peer, title, content):
+    def __init__(self, peer, title, content, kind=NOTE_TYPE, webpage=None, accepts=True):
         self.peer = peer
+        self.accepts = accepts
+        self.wanted = None
+        self.offer = {"id": str(uuid.uuid4()), "type": kind, "title": title, "web": webpage is not None}
         self.activity = {
-            "id": str(uuid.uuid4()),
-            "type": NOTE_TYPE,
-            "title": title,
+            **self.offer,
+            **({"webpage": webpage} if webpage else {}),
+            "required": ["id", "title"],
             "userInfo": {
                 "id": str(uuid.uuid4()),
                 "title": title,
@@ -424,7 +453,7 @@ class NoteServer:
             connection.close()
 
     def talk(self, link):
-        link.send("offers", offers=[{key: self.activity[key] for key in ("id", "type", "title")}])
+        link.send("offers", offers=[self.offer])
         report(event="paired")
         sequence, unanswered = 0, 0
         while unanswered < MAX_MISSED_PINGS:
@@ -450,11 +479,27 @@ class NoteServer:
                 link.send("error", request=request, code=HANDOFF_FAILED, message="It is not offered any more.")
         elif kind == "continued":
             report(event="continued", activity=message["activity"])
+        elif kind == "send":
+            self.take(link, message["request"], message["offer"])
+        elif kind == "activity" and self.wanted:
+            check(link, message["activity"], self.wanted)
+            report(event="received", activity=message["activity"])
+            link.send("continued", activity=self.wanted["id"])
+            self.wanted = None
         elif kind == "hello":
             raise link.refuse("protocolViolation")
-        elif kind not in ("pong", "offers", "activity", "error", "unsupported"):
+        elif kind not in ("pong", "offers", "activity", "error", "update", "accept", "decline", "failed", "unsupported"):
             request = {"request": message["request"]} if "request" in message else {}
             link.send("unsupported", unsupported=kind, **request)
+
+    def take(self, link, request, offer):
+        """Accepts what is sent here, or declines it."""
+        if not self.accepts:
+            link.send("decline", request=request, code=REFUSED, message="This peer takes nothing.")
+            return
+        self.wanted = offer
+        link.send("accept", request=request)
+        link.send("fetch", request=1, activity=offer["id"])
 
 
 # The command ----------------------------------------------------------------------------------------------------------
@@ -479,26 +524,45 @@ def main():
     continuing.add_argument("port", type=int)
     continuing.add_argument("--visitor", action="store_true", help="leave no trace in the peer's log and list")
     continuing.add_argument("--within", type=float, default=20, help="seconds")
+    continuing.add_argument("--updates", type=int, default=0, help="wait for so many newer states, a line each")
+    sending = verbs.add_parser("send", help="send a note to a peer and print its last answer as JSON")
+    sending.add_argument("identity", type=Identity)
+    sending.add_argument("host")
+    sending.add_argument("port", type=int)
+    sending.add_argument("--title", required=True)
+    sending.add_argument("--content", required=True)
     serving = verbs.add_parser("serve", help="offer a note; each event is a line of JSON")
     serving.add_argument("identity", type=Identity)
     serving.add_argument("port", type=int)
     serving.add_argument("--title", required=True)
     serving.add_argument("--content", required=True)
     serving.add_argument("--service", help="the instance name that is announced for it")
+    serving.add_argument("--versions", default=str(VERSION), help="say that it speaks these, as in 1-2")
+    serving.add_argument("--type", default=NOTE_TYPE, help="offer it as an activity of this type")
+    serving.add_argument("--webpage", help="an address to open where no app takes the type")
+    serving.add_argument("--decline", action="store_true", help="take nothing that is sent here")
     announcing = verbs.add_parser("announcement", help="make an instance name and a TXT record, and print them as JSON")
     announcing.add_argument("identity", type=Identity)
+    announcing.add_argument("--versions", default=str(VERSION))
     options = parser.parse_args()
     try:
         if options.verb == "continue":
             peer = Peer(options.identity, visitor=options.visitor)
-            report(**continue_activity(peer, options.host, options.port, options.within))
+            continue_activity(peer, options.host, options.port, options.within, options.updates)
+        elif options.verb == "send":
+            peer = Peer(options.identity, visitor=True)
+            note = NoteServer(peer, options.title, options.content)
+            report(**send_note(peer, options.host, options.port, note))
         elif options.verb == "serve":
-            peer = Peer(options.identity, service=options.service)
+            peer = Peer(options.identity, service=options.service, spoken=options.versions)
             with socket.create_server(("", options.port), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
                 report(event="listening")
-                NoteServer(peer, options.title, options.content).serve(listener)
+                NoteServer(
+                    peer, options.title, options.content, options.type, options.webpage, not options.decline
+                ).serve(listener)
         else:
-            report(service=make_service_name(), txt=make_announcement(options.identity))
+            txt = make_announcement(options.identity, spoken=options.versions)
+            report(service=make_service_name(), txt=txt)
     except (LinkEnded, OSError) as error:
         sys.exit(f"{Path(__file__).name}: {error or type(error).__name__}")
 

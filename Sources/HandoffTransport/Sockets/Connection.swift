@@ -78,6 +78,24 @@ public actor Connection {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 }
 
+extension Connection {
+    /// Turns the connection into a stream for bulk, which goes on at the very byte.
+    ///
+    /// The connection itself is closed from then on. Nothing may have been read, and no task may be reading or writing:
+    /// this is the first thing that is done with a connection whose protocol is that of streams.
+    ///
+    /// - Throws: `TransportError` where the connection has ended.
+    public func makeStream() throws -> StreamConnection {
+        precondition(reader == nil && writers.isEmpty && unread.isEmpty, "the connection is in use")
+        if isClosing { throw TransportError(.closed) }
+        guard let socket else { throw failure ?? TransportError(.closed) }
+        failure = TransportError(.closed)
+        sources.cancel()
+        self.socket = nil
+        return StreamConnection(of: self, core: StreamCore(engine: engine, socket: socket), clock: clock)
+    }
+}
+
 // Reading
 extension Connection {
     /// Reads what has come, waiting for something.

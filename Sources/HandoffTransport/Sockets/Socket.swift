@@ -64,6 +64,11 @@ final class Socket: Sendable {
         _ = shutdown(number, CInt(SHUT_WR))
     }
 
+    /// Shuts both directions: whoever waits for the socket is woken.
+    func shutDown() {
+        _ = shutdown(number, CInt(SHUT_RDWR))
+    }
+
     /// Sets what every connection wants: small writes at once, and silent ends noticed.
     func tune() {
         setOption(CInt(IPPROTO_TCP), TCP_NODELAY, 1)

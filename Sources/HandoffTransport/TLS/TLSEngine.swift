@@ -24,6 +24,16 @@ package final class TLSEngine {
         case closed
     }
 
+    /// What decrypting into a buffer came to.
+    enum Decrypted: Equatable {
+        /// So many bytes of plaintext, at least one.
+        case bytes(Int)
+        /// More ciphertext is needed first.
+        case wantsInput
+        /// The other end has said close_notify: it sends nothing more.
+        case closed
+    }
+
     /// The most plaintext one read returns: 16 records.
     package static let largestRead = 256 * 1024
     /// The most that reads may answer by themselves, to key updates, while nothing is sent.
@@ -77,6 +87,11 @@ package final class TLSEngine {
 
     deinit { SSL_free(ssl) }
 
+    /// Keeps OpenSSL's buffers between records: 32 KiB more, and no allocation for each record.
+    func keepBuffers() {
+        COpenSSL_SSL_clear_mode(ssl, CLong(SSL_MODE_RELEASE_BUFFERS))
+    }
+
     /// Lends the `SSL`, for tests that make it misbehave.
     func withHandle<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) { try body(ssl) }
@@ -118,6 +133,24 @@ package final class TLSEngine {
     ///
     /// - Throws: `TransportError`, the same one from then on.
     package func read() throws -> Incoming {
+        // Plaintext is shorter than its ciphertext; what does not fit stays with OpenSSL for the next read.
+        let capacity = min(max(input.count, 1024), Self.largestRead)
+        var outcome = Decrypted.wantsInput
+        let bytes = try [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+            outcome = try read(into: UnsafeMutableRawBufferPointer(buffer))
+            if case .bytes(let count) = outcome { initialized = count }
+        }
+        switch outcome {
+        case .bytes: return .bytes(bytes)
+        case .wantsInput: return .wantsInput
+        case .closed: return .closed
+        }
+    }
+
+    /// Decrypts what has come into a buffer, as far as it goes.
+    ///
+    /// - Throws: `TransportError`, the same one from then on.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Decrypted {
         if let failure { throw failure }
         if output.count == 0 { answered = 0 }
         guard answered <= Self.largestAnswer else {
@@ -125,30 +158,25 @@ package final class TLSEngine {
         }
         let pending = output.count
         defer { answered += output.count - pending }
-        // Plaintext is shorter than its ciphertext; what does not fit stays with OpenSSL for the next read.
-        let capacity = min(max(input.count, 1024), Self.largestRead)
-        var end: COpenSSL_Outcome?
-        let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
-            while initialized < capacity {
-                let space = UnsafeMutableRawPointer(buffer.baseAddress)?.advanced(by: initialized)
-                let outcome = COpenSSL_SSL_read(ssl, space, CInt(capacity - initialized))
-                guard outcome.value > 0 else {
-                    end = outcome
-                    break
-                }
-                initialized += Int(outcome.value)
+        var count = 0
+        while count < buffer.count {
+            let space = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+            let outcome = COpenSSL_SSL_read(ssl, space.baseAddress, CInt(clamping: space.count))
+            if outcome.value > 0 {
+                count += Int(outcome.value)
+                continue
+            }
+            switch outcome.error {
+            case SSL_ERROR_WANT_READ: return count > 0 ? .bytes(count) : .wantsInput
+            // The end is told again by the next read, after the bytes that came before it.
+            case SSL_ERROR_ZERO_RETURN: return count > 0 ? .bytes(count) : .closed
+            default:
+                let error = fail(outcome)
+                guard count > 0 else { throw error }
+                return .bytes(count)
             }
         }
-        switch end?.error {
-        case nil, SSL_ERROR_WANT_READ: return bytes.isEmpty ? .wantsInput : .bytes(bytes)
-        // The end is told again by the next read, after the bytes that came before it.
-        case SSL_ERROR_ZERO_RETURN: return bytes.isEmpty ? .closed : .bytes(bytes)
-        default:
-            guard let end else { return .wantsInput }
-            let error = fail(end)
-            guard bytes.isEmpty else { return .bytes(bytes) }
-            throw error
-        }
+        return .bytes(count)
     }
 
     /// Encrypts bytes to be sent.

@@ -43,20 +43,28 @@ extension NotesProgram {
         examples: [Example("notes activities", "See what could be continued here")]
     ) { arguments in
         guard case .activities(let list) = try await NotesFiles().runningPeer().request(.activities) else {
-            throw CommandFailure("the running peer answered something else: restart it after an update")
+            throw CommandFailure.otherAnswer
         }
         if arguments.has("json") {
             try StandardOutput.writeJSON(["activities": list])
             return .done
         }
-        guard !list.isEmpty else {
+        for activity in list {
+            guard let reason = activity.reason, let peer = activity.peer else { continue }
+            let title = printable(activity.title)
+            StandardError.write(
+                "notes: “\(title)” on \(printable(peer.host)) cannot go on here: \(printable(reason))\n"
+            )
+        }
+        let usable = list.filter { $0.reason == nil }
+        guard !usable.isEmpty else {
             StandardError.write("notes: nothing is offered\n")
             return .done
         }
         var table = Table(columns: [
             .init("TITLE", isFlexible: true), .init("WHERE"), .init("PEER"), .init("RTT", isNumeric: true),
         ])
-        for activity in list {
+        for activity in usable {
             table.append([
                 printable(activity.title), activity.peer.map { printable($0.host) } ?? "here",
                 activity.peer?.id ?? "-", milliseconds(activity.peer?.rttMilliseconds),
@@ -75,7 +83,7 @@ extension NotesProgram {
         examples: [Example("notes status", "See whether a peer runs here, and who is paired with it")]
     ) { arguments in
         guard case .status(let status) = try await NotesFiles().runningPeer().request(.status) else {
-            throw CommandFailure("the running peer answered something else: restart it after an update")
+            throw CommandFailure.otherAnswer
         }
         if arguments.has("json") {
             try StandardOutput.writeJSON(status)

@@ -14,29 +14,42 @@ extension NotesProgram {
             """,
         options: [
             .value("from", short: "f", "PEER", "Take it from this peer: a host's name, or a prefix of a peer's id"),
-            .flag("edit", short: "e", "Open it in the editor"),
+            .flag("edit", short: "e", "Open it in the editor, if it is not open in one here already"),
+            .flag("follow", "Go on taking what is written there, until you work on the note here"),
+            .flag("print-url", "Of what is no note but has a web page, print the page's address"),
             .flag("json", "One JSON document"),
             .flag("verbose", short: "v", "Log what happens"),
         ],
         examples: [
             Example("notes continue", "Carry on with the nearest machine's note"),
             Example("notes continue --from kitchen --edit", "Take the kitchen's note and edit it"),
+            Example("notes continue --follow", "Read here what is being written there"),
+            Example("xdg-open \"$(notes continue --print-url)\"", "Open in a browser what another app shows there"),
         ]
     ) { arguments in
+        var options = ContinueOptions()
+        options.includesWebpages = arguments.has("print-url")
+        options.follows = arguments.has("follow")
         let files = try NotesFiles()
-        let report: ContinueReport
-        if let peer = try files.connectToPeer() {
-            guard case .continued(let answer) = try await peer.request(.continueActivity(from: arguments["from"]))
-            else {
-                throw CommandFailure("the running peer answered something else: restart it after an update")
+        if options.follows { _ = try files.runningPeer() }
+        switch try await files.ask(.continueActivity(from: arguments["from"], options), arguments) {
+        case .continued(let report): return try await finish(report, arguments)
+        case .webpage(let report):
+            tell(report.failures)
+            let host = printable(report.from.host)
+            StandardError.write("notes: “\(printable(report.title))” on \(host) is no note; this is its web page\n")
+            if arguments.has("json") {
+                try StandardOutput.writeJSON(report)
+            } else {
+                try StandardOutput.write(printable(report.address) + "\n")
             }
-            report = answer
-        } else {
-            report = try await continueAsVisitor(files, arguments)
+            return .done
+        default: throw CommandFailure.otherAnswer
         }
-        for failure in report.failures {
-            StandardError.write("notes: \(printable(failure.host)) failed: \(printable(failure.message))\n")
-        }
+    }
+
+    private static func finish(_ report: ContinueReport, _ arguments: Arguments) async throws -> ExitCode {
+        tell(report.failures)
         StandardError.write("notes: \(sentence(report))\n")
         if arguments.has("json") {
             try StandardOutput.writeJSON(report)
@@ -44,36 +57,11 @@ extension NotesProgram {
             try StandardOutput.write(report.note + "\n")
         }
         if report.outcome == .removed { return .failed }
-        return arguments.has("edit") ? try await openEditor(on: report.note) : .done
-    }
-
-    /// Finds, links, fetches and leaves by itself.
-    private static func continueAsVisitor(_ files: NotesFiles, _ arguments: Arguments) async throws -> ContinueReport {
-        let service = try NotesService(
-            store: try await openStore(),
-            identity: try files.identity(),
-            discovery: try AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log(arguments)),
-            host: hostName(),
-            isVisitor: true,
-            log: log(arguments)
-        )
-        return try await service.continueAsVisitor(from: arguments["from"])
-    }
-
-    private static func sentence(_ report: ContinueReport) -> String {
-        let title = "“\(printable(report.title))”"
-        let host = printable(report.from.host)
-        switch report.outcome {
-        case .added: return "continued \(title) from \(host)"
-        case .updated: return "continued \(title) from \(host); the text here was older"
-        case .same: return "continued \(title) from \(host); the text here is the same"
-        case .older: return "the text of \(title) on \(host) is older than the one here, which stays"
-        case .removed: return "\(title) was removed here after \(host) had this text; it stays removed"
-        case .conflict:
-            return """
-                \(title) was edited here and on \(host): both texts are kept, one as \(report.note), \
-                the other as \(report.copy ?? "-") (conflict copy)
-                """
+        guard arguments.has("edit") else { return .done }
+        guard !report.isOpenInEditor else {
+            StandardError.write("notes: it is open in an editor here already: go on there\n")
+            return .done
         }
+        return try await openEditor(on: report.note)
     }
 }

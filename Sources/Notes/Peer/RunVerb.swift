@@ -11,7 +11,9 @@ extension NotesProgram {
         discussion: """
             Runs in the foreground until SIGINT or SIGTERM. It announces itself on the local network, links to the peers \
             of your account and team, and serves the other commands on this machine. One line on standard output says \
-            when it is ready.
+            when it is ready, and one more each time that another machine sends a note here. \
+            notes.json in the configuration directory may say from whom: {"accept": "any"}, {"accept": "never"}, or \
+            {"accept": ["kitchen"]} with the names of hosts or the ids of machines.
             """,
         options: [
             .value("port", short: "p", "PORT", "Listen on this TCP port, not on the first free of 24280 to 24289"),
@@ -34,7 +36,12 @@ extension NotesProgram {
             host: hostName(),
             ports: ports,
             preferredPort: try await store.setting(portSetting).flatMap { UInt16($0) },
-            log: log(arguments)
+            sendPolicy: try files.configuration().accept,
+            log: log(arguments),
+            received: { report in
+                // Nobody may be reading any more, which is no reason to stop.
+                try? StandardOutput.write("received: \(sentence(report)) (\(report.note))\n")
+            }
         )
         let socket = try files.socket()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -15,7 +15,20 @@ public enum ControlRequest: Codable, Sendable, Hashable {
     /// The store has a newer text of a note, or removed it.
     case changed(note: UUID)
     /// Continue the nearest peer's activity, or that of the peer which is named.
-    case continueActivity(from: String?)
+    case continueActivity(from: String?, ContinueOptions)
+    /// Send a note to the peer that is named.
+    case send(note: UUID, to: String)
+}
+
+/// How to continue.
+public struct ContinueOptions: Codable, Sendable, Hashable {
+    /// Of what is no note, take the web page.
+    public var includesWebpages = false
+    /// Go on taking what is written at the origin, until somebody works on the note here.
+    public var follows = false
+
+    /// Makes the options of a plain continuation.
+    public init() {}
 }
 
 /// What the peer answers: one JSON object a line.
@@ -28,6 +41,10 @@ public enum ControlReply: Codable, Sendable, Hashable {
     case activities([ActivityReport])
     /// The answer to `continueActivity`.
     case continued(ContinueReport)
+    /// The answer to `continueActivity` where it is no note that goes on.
+    case webpage(WebpageReport)
+    /// The answer to `send`.
+    case sent(SendReport)
     /// It could not be done; the message says why and what to do.
     case failed(message: String)
 }
@@ -79,6 +96,8 @@ public struct ActivityReport: Codable, Sendable, Hashable {
     public let title: String
     /// Who offers it; nil for this machine.
     public let peer: PeerReport?
+    /// Why it cannot be continued here; nil where it can.
+    public let reason: String?
 }
 
 /// What came of a continuation.
@@ -115,8 +134,42 @@ public struct ContinueReport: Codable, Sendable, Hashable {
     public let outcome: Outcome
     /// The note that keeps the other text, after a conflict.
     public let copy: String?
+    /// True where an editor has the note open here.
+    public let isOpenInEditor: Bool
     /// Where it came from.
     public let from: PeerReport
     /// Nearer peers that failed.
     public let failures: [Failure]
+
+    private enum CodingKeys: String, CodingKey {
+        case note, title, outcome, copy, from, failures
+        case isOpenInEditor = "open_in_editor"
+    }
+}
+
+/// A web page that stands in for an activity which is no note.
+public struct WebpageReport: Codable, Sendable, Hashable {
+    /// Its address, `http` or `https`.
+    public let address: String
+    /// The activity's title.
+    public let title: String
+    /// Where it came from.
+    public let from: PeerReport
+    /// Nearer peers that failed.
+    public let failures: [ContinueReport.Failure]
+
+    private enum CodingKeys: String, CodingKey {
+        case title, from, failures
+        case address = "url"
+    }
+}
+
+/// A note that was sent and is at the other machine.
+public struct SendReport: Codable, Sendable, Hashable {
+    /// The note's id.
+    public let note: String
+    /// Its title.
+    public let title: String
+    /// Who has it.
+    public let to: PeerReport
 }

@@ -15,6 +15,12 @@ struct Leases: Sendable {
     /// The note that is to be current.
     var current: UUID? { leases.last?.note }
 
+    /// Whether somebody here works on a note.
+    func contain(_ note: UUID) -> Bool { leases.contains { $0.note == note } }
+
+    /// Whether an editor has a note open.
+    func areEditing(_ note: UUID) -> Bool { leases.contains { $0.note == note && $0.holder != .opened } }
+
     /// Adds a lease; one of the same note and holder becomes the newest.
     mutating func add(_ note: UUID, by holder: Holder) {
         leases.removeAll { $0.note == note && $0.holder == holder }

@@ -8,6 +8,9 @@ enum NoteActivity {
     /// The one activity type of the notes app.
     static let type = "org.handoff.notes.note"
 
+    /// The keys without which there is no note.
+    static let requiredKeys: Set<String> = ["id", "title", "content", "version"]
+
     /// What travels of a note.
     static func userInfo(_ note: Note) -> [String: PropertyList] {
         [
@@ -24,7 +27,7 @@ enum NoteActivity {
     static func note(_ userInfo: [String: PropertyList], hash: NoteHash) throws -> Note {
         func require<Value>(_ key: String, _ read: (PropertyList) -> Value?) throws -> Value {
             guard let value = userInfo[key].flatMap(read) else {
-                throw HandoffError(.missingKey, "the peer's note has no proper \"\(key)\": is its app newer or broken?")
+                throw HandoffError.missingKey(key)
             }
             return value
         }

@@ -17,7 +17,8 @@ extension NotesService {
             case .close(let note): try await closeNote(note)
             case .hold(let note): try await hold(note, by: .connection(connection))
             case .changed(let note): await noteChanged(note)
-            case .continueActivity(let name): return .continued(try await continueNote(from: name))
+            case .continueActivity(let name, let options): return try await continueActivity(from: name, options)
+            case .send(let note, let name): return try await send(note, to: name)
             }
             return .done
         } catch {
@@ -51,14 +52,27 @@ extension NotesService {
     private func activities() async throws -> [ActivityReport] {
         let peer = try peer()
         let foreign = await peer.candidates().map { candidate in
-            ActivityReport(
-                id: candidate.offer.id.uuidString.lowercased(),
-                type: candidate.offer.type,
-                title: candidate.offer.title,
-                peer: PeerReport(id: candidate.peer.id, hello: candidate.peer.hello, latency: candidate.latency)
-            )
+            Self.report(candidate.offer, of: candidate.peer, latency: candidate.latency, reason: nil)
         }
-        return foreign + (current.map { [Self.report($0.activity)] } ?? [])
+        let obstacles = await peer.obstacles().map { obstacle in
+            Self.report(obstacle.offer, of: obstacle.peer, latency: nil, reason: obstacle.error.message)
+        }
+        return foreign + obstacles + (current.map { [Self.report($0.activity)] } ?? [])
+    }
+
+    private static func report(
+        _ offer: Offer,
+        of peer: RemotePeer,
+        latency: Duration?,
+        reason: String?
+    ) -> ActivityReport {
+        ActivityReport(
+            id: offer.id.uuidString.lowercased(),
+            type: offer.type,
+            title: offer.title,
+            peer: PeerReport(id: peer.id, hello: peer.hello, latency: latency),
+            reason: reason
+        )
     }
 
     private static func report(_ activity: UserActivity) -> ActivityReport {
@@ -66,7 +80,8 @@ extension NotesService {
             id: activity.id.uuidString.lowercased(),
             type: activity.type,
             title: activity.title,
-            peer: nil
+            peer: nil,
+            reason: nil
         )
     }
 }

@@ -1,0 +1,5 @@
+import CommandLineKit
+import Glibc
+import HandoffSupport
+
+exit(await BenchmarkProgram.program.runProcess())

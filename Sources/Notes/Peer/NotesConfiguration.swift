@@ -1,0 +1,64 @@
+import CommandLineKit
+import FoundationEssentials
+import Handoff
+
+/// What the user may decide in `notes.json`, in the configuration directory.
+struct NotesConfiguration: Equatable {
+    /// From whom notes are taken that are sent here.
+    var accept = SendPolicy.anyPeer
+
+    private static let name = "notes.json"
+
+    init() {}
+
+    /// Reads the file; without one, everything is as it is by default.
+    ///
+    /// - Throws: `CommandFailure` where it cannot be read or says something that is not known.
+    init(in directory: String) throws {
+        self = try JSONFile<NotesConfiguration>(Self.name, in: directory).read() ?? NotesConfiguration()
+    }
+}
+
+extension NotesConfiguration: Codable {
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+
+        static let accept = Key(stringValue: "accept")
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        // A misspelt key must not mean that everybody may send.
+        if let unknown = container.allKeys.first(where: { $0.stringValue != Key.accept.stringValue }) {
+            throw CommandFailure(
+                "\(Self.name) has the unknown key “\(printable(unknown.stringValue))”; there is: accept"
+            )
+        }
+        guard container.contains(.accept) else { return }
+        if let names = try? container.decode([String].self, forKey: .accept) {
+            accept = .named(Set(names))
+            return
+        }
+        switch try? container.decode(String.self, forKey: .accept) {
+        case "any": accept = .anyPeer
+        case "never": accept = .never
+        default:
+            throw CommandFailure(
+                "“accept” in \(Self.name) is \"any\", \"never\", or a list of host names and machine ids"
+            )
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        switch accept {
+        case .anyPeer: try container.encode("any", forKey: .accept)
+        case .named(let names): try container.encode(names.sorted(), forKey: .accept)
+        case .never: try container.encode("never", forKey: .accept)
+        }
+    }
+}
