@@ -52,11 +52,12 @@ bench: ## compare the streams' speed with other tools, on hosts in a network on 
 	Tests/lan/bench
 
 .PHONY: lint
-lint: ## check format, imports, scripts and forbidden words
+lint: ## check format, imports, scripts, forbidden words and the checklist of tests
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
 	Tests/lint/imports
 	Tests/lint/words
 	Tests/lint/shell
+	Tests/lint/checklist
 
 .PHONY: docs
 docs: ## build the documentation of the library into .build/docs, and check that it is whole

@@ -70,7 +70,11 @@ struct ContactBook {
     private let file: JSONFile<[Contact]>
 
     init() throws {
-        file = JSONFile("contacts.json", in: try HandoffPaths(environment: ProcessInfo.processInfo.environment).data)
+        self.init(in: try HandoffPaths(environment: ProcessInfo.processInfo.environment).data)
+    }
+
+    init(in directory: String) {
+        file = JSONFile("contacts.json", in: directory)
     }
 
     func contacts() throws -> [Contact] { try file.read() ?? [] }
@@ -78,6 +82,14 @@ struct ContactBook {
     func add(_ contact: Contact) throws {
         guard !contact.name.isEmpty else { throw CommandFailure("a contact needs a first or a last name; not saved") }
         try file.update(from: []) { $0.append(contact) }
+    }
+
+    /// Removes the one contact with a name.
+    func remove(named name: String) throws {
+        let contact = try contact(named: name)
+        try file.update(from: []) { contacts in
+            if let place = contacts.firstIndex(of: contact) { contacts.remove(at: place) }
+        }
     }
 
     /// The one contact with a name: the full name, or only the first or the last one.

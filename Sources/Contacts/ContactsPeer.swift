@@ -15,21 +15,27 @@ enum ContactsPeer {
     /// Offers a contact to the other machines while something goes on here.
     ///
     /// - Parameters:
-    ///   - contact: Gives the contact; asked anew each time that a peer takes it.
-    ///   - body: What goes on; the activity ends with it.
+    ///   - peer: The app here; runs meanwhile.
+    ///   - contact: Gives the contact; asked when a peer takes it, if it needs to be saved.
+    ///   - body: What goes on. The activity ends with it, and needs to be saved where it changes the contact.
     static func offering(
         _ kind: ContactActivity,
+        on peer: HandoffPeer,
         _ contact: @escaping @Sendable () -> Contact,
-        while body: @escaping @Sendable () async throws -> Void
+        while body: @escaping @Sendable (UserActivity) async throws -> Void
     ) async throws {
-        let peer = try makePeer()
         let saver = StateSaver(contact)
         // The activity holds its delegate weakly.
         defer { withExtendedLifetime(saver) {} }
         let activity = try peer.makeActivity(type: kind.rawValue, title: kind.title, delegate: saver)
         try await peer.whileRunning {
             await activity.becomeCurrent()
-            try await body()
+            do {
+                try await body(activity)
+            } catch {
+                await activity.invalidate()
+                throw error
+            }
             await activity.invalidate()
         }
     }
@@ -40,7 +46,7 @@ enum ContactsPeer {
     static func continueNearest(from host: String?) async throws -> (kind: ContactActivity, contact: Contact) {
         let checker = Checker()
         defer { withExtendedLifetime(checker) {} }
-        let peer = try makePeer(isVisitor: true, application: checker)
+        let peer = try make(isVisitor: true, application: checker)
         let continuation = try await peer.whileRunning {
             try await peer.lookAround(atMost: .seconds(4))
             return try await peer.continueNearest { host == nil || $0.peer.hello.host == host }
@@ -48,10 +54,8 @@ enum ContactsPeer {
         return try Checker.read(continuation.activity)
     }
 
-    private static func makePeer(
-        isVisitor: Bool = false,
-        application: (any HandoffApplication)? = nil
-    ) throws -> HandoffPeer {
+    /// Makes a peer that does nothing yet.
+    static func make(isVisitor: Bool = false, application: (any HandoffApplication)? = nil) throws -> HandoffPeer {
         let paths = try HandoffPaths(environment: ProcessInfo.processInfo.environment)
         let log = Log.lines(from: .warning) { StandardError.write("contacts: \(printable($0))\n") }
         return try HandoffPeer(
@@ -78,8 +82,6 @@ private final class StateSaver: UserActivityDelegate {
 
     func userActivityWillSave(_ activity: UserActivity) async {
         activity.addUserInfoEntries(contact().userInfo)
-        // Setting it is cheap, and so the next peer gets what is typed by then.
-        activity.needsSave = true
     }
 
     /// The entry stays here, too, until it is saved or left.

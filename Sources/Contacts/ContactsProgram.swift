@@ -9,7 +9,7 @@ enum ContactsProgram {
         discussion: "NAME is a contact's full name, or its first or last name where only one contact has it. The list "
             + "stays on this machine: what is handed over is one contact, and only while you look at it or enter it.",
         version: Version.current,
-        verbs: [add, list, show, view, edit, continueVerb]
+        verbs: [add, list, show, remove, view, edit, continueVerb]
     )
 
     private static let name = Positional.required("NAME", "The contact's name")
@@ -46,18 +46,18 @@ enum ContactsProgram {
         return .done
     }
 
+    private static let remove = Verb("remove", "Remove a contact", positionals: [name]) { arguments in
+        try ContactBook().remove(named: arguments.required("NAME"))
+        return .done
+    }
+
     private static let view = Verb(
         "view",
         "Print a contact, and offer it to your other machines",
         discussion: "It is offered until the input ends (Ctrl-D) or a signal arrives.",
         positionals: [name]
     ) { arguments in
-        let input = await InputLines.open()
-        let contact = try ContactBook().contact(named: arguments.required("NAME"))
-        try StandardOutput.write(contact.lines)
-        StandardError.write("The contact is offered to your other machines until Ctrl-D.\n")
-        try await ContactsPeer.offering(.view, { contact }, while: { await input.end() })
-        return .done
+        try await look(at: ContactBook().contact(named: arguments.required("NAME")))
     }
 
     private static let edit = Verb(
@@ -72,13 +72,24 @@ enum ContactsProgram {
     private static let continueVerb = Verb(
         "continue",
         "Carry on with what the nearest of your machines does",
-        discussion: "A contact that is looked at there is printed here, and not saved. One that is entered there is "
-            + "entered on here: its empty fields are asked for, and it is saved here when you confirm it.",
+        discussion: "A contact that is looked at there is looked at here, as `contacts view` does, and not saved. One "
+            + "that is entered there is entered on here: its empty fields are asked for, and it is saved here when you "
+            + "confirm it. What goes on here is offered in its turn.",
         options: [.value("from", short: "f", "HOST", "Take it from this machine")]
     ) { arguments in
         let (kind, contact) = try await ContactsPeer.continueNearest(from: arguments["from"])
+        guard kind == .edit else { return try await look(at: contact) }
         try StandardOutput.write(contact.lines)
-        return kind == .view ? .done : try await enter(contact, confirms: true)
+        return try await enter(contact, confirms: true)
+    }
+
+    /// Prints a contact, and offers it until the input ends.
+    private static func look(at contact: Contact) async throws -> ExitCode {
+        let input = await InputLines.open()
+        try StandardOutput.write(contact.lines)
+        StandardError.write("The contact is offered to your other machines until Ctrl-D.\n")
+        try await ContactsPeer.offering(.view, on: ContactsPeer.make(), { contact }, while: { _ in await input.end() })
+        return .done
     }
 
     /// Asks for a contact's empty fields and saves it; what is entered so far is offered meanwhile.
@@ -86,10 +97,11 @@ enum ContactsProgram {
         let input = await InputLines.open()
         let book = try ContactBook()
         let entry = LockedBox(contact)
-        try await ContactsPeer.offering(.edit, { entry.withLock { $0 } }) {
+        try await ContactsPeer.offering(.edit, on: ContactsPeer.make(), { entry.withLock { $0 } }) { activity in
             for field in Contact.Field.allCases where contact[field].isEmpty {
                 let text = try await ask("\(field.prompt): ", input)
                 entry.withLock { $0[field] = text }
+                activity.needsSave = true
             }
             if confirms { _ = try await ask("Press Enter to save it here, Ctrl-D not to. ", input) }
         }

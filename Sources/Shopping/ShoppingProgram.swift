@@ -30,7 +30,7 @@ enum ShoppingProgram {
         options: [.flag("json", "Print a JSON array")]
     ) { arguments in
         let items = try ShoppingList.file().read()?.items ?? []
-        if arguments.has("json") { try StandardOutput.writeJSON(items) } else { try show(items) }
+        if arguments.has("json") { try StandardOutput.writeJSON(items) } else { try ShoppingTerminal.show(items) }
         return .done
     }
 
@@ -46,73 +46,50 @@ enum ShoppingProgram {
     private static let view = Verb(
         "view",
         "Print the list, and offer it to your other machines",
-        discussion: "It is offered until the input ends (Ctrl-D) or a signal arrives. An empty list is not offered."
+        discussion: "Until the input ends (Ctrl-D) or a signal arrives, lines change the list: `add ITEM`, `remove "
+            + "ITEM`, `edit ITEM`, `list` to print it again. After `edit ITEM`, or `add` alone, that item is offered "
+            + "instead; each line is its new text, an empty one puts it on the list, and `cancel` or the end leaves the "
+            + "list as it is. An empty list is not offered until something is on it."
     ) { _ in
         let input = await InputLines.open()
-        let file = try ShoppingList.file()
-        guard let items = try file.read()?.items, !items.isEmpty else {
-            StandardError.write("The list is empty, and is not offered: add something with `shopping add ITEM`.\n")
-            return .done
-        }
-        try show(items)
-        StandardError.write("The list is offered to your other machines until Ctrl-D.\n")
-        try await ShoppingPeer.offering {
-            .view(try file.read()?.items ?? [])
-        } while: {
-            await input.end()
-        }
+        try await ShoppingTerminal(ShoppingList.file(), input: input).view()
         return .done
     }
 
     private static let edit = Verb(
         "edit",
         "Edit an item, and offer it to your other machines meanwhile",
-        discussion: "Each line that you type is the item's new text. An empty line, or the end of the input (Ctrl-D), "
-            + "puts it on the list; Ctrl-C leaves the list as it is.",
+        discussion: "Each line that you type is the item's new text. An empty line puts it on the list; a line "
+            + "`cancel`, the end of the input (Ctrl-D) and Ctrl-C leave the list as it is.",
         positionals: [.required("ITEM", "The item", completion: items)]
     ) { arguments in
         let input = await InputLines.open()
-        let file = try ShoppingList.file()
-        let item = arguments.required("ITEM")
-        guard try file.read()?.items.contains(item) == true else { throw ShoppingList.missing(item) }
-        let text = LockedBox(item)
-        StandardError.write("Type the new text of “\(printable(item))”; Enter alone keeps it.\n")
-        try await ShoppingPeer.offering {
-            .edit(text.withLock { $0 })
-        } while: {
-            while let line = try await input.next(), !line.isEmpty {
-                text.withLock { $0 = line }
-                StandardError.write("It is “\(printable(line))” now.\n")
-            }
-        }
-        try file.update(from: ShoppingList()) { list in list.replace(item, with: text.withLock { $0 }) }
+        try await ShoppingTerminal(ShoppingList.file(), input: input).edit(arguments.required("ITEM"))
         return .done
     }
 
     private static let continueVerb = Verb(
         "continue",
         "Carry on with what the nearest of your machines does",
-        discussion: "A list is merged into the one here: what is new comes after what is here. An item is put on the "
-            + "list when you confirm it.",
+        discussion: "A list is merged into the one here, what is new after what is here, and you look at it here then "
+            + "as in `shopping view`. An item you edit on as in `shopping edit`: it is put on the list here when you "
+            + "confirm it. Either is offered in its turn.",
         options: [.value("from", short: "f", "HOST", "Take it from this machine")]
     ) { arguments in
         let file = try ShoppingList.file()
         let activity = try await ShoppingPeer.continueNearest(from: arguments["from"]) { activity in
             guard case .view(let items) = activity else { return }
-            try show(file.update(from: ShoppingList()) { $0.merge(items) })
+            let new = try file.update(from: ShoppingList()) { $0.merge(items) }
+            StandardError.write(new.map { "New here: \(printable($0))\n" }.joined())
         }
-        guard case .edit(let item) = activity else { return .done }
-        try show([item])
         let input = await InputLines.open()
-        StandardError.write("Press Enter to put it on the list here, Ctrl-D not to.\n")
-        guard try await input.next() != nil else {
-            throw CommandFailure("“\(item)” was not put on the list")
+        let terminal = try ShoppingTerminal(file, input: input)
+        switch activity {
+        case .view: try await terminal.view()
+        case .edit(let text):
+            try ShoppingTerminal.show([text])
+            try await terminal.edit(nil, text: text)
         }
-        try file.update(from: ShoppingList()) { _ = $0.merge([item]) }
         return .done
-    }
-
-    private static func show(_ items: [String]) throws {
-        try StandardOutput.write(items.map { printable($0) + "\n" }.joined())
     }
 }

@@ -13,7 +13,7 @@ struct ContactTests {
         return contact
     }
 
-    @Test("travels without loss, its empty fields too")
+    @Test("travels without loss, its empty fields too (000-1)")
     func travels() throws {
         #expect(try Contact(contact.userInfo) == contact)
         #expect(try Contact(Contact().userInfo) == Contact())

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Continuation", .timeLimit(.minutes(1)))
 struct ContinuationTests {
-    @Test("An offer shows when its activity becomes current, is replaced by the next, and goes with it")
+    @Test("An offer shows when its activity becomes current, is replaced by the next, and goes with it (003-3, 003-12)")
     func offers() async throws {
         try await withPeers(2) { peers, _ in
             let first = try peers[0].makeActivity("first")
@@ -47,7 +47,7 @@ struct ContinuationTests {
         }
     }
 
-    @Test("A fetch saves once where the state is newer, into an empty userInfo, and restores what was saved")
+    @Test("A fetch saves once where the state is newer, into an empty userInfo, and restores what was saved (000-6)")
     func savesLazily() async throws {
         try await withPeers(2) { peers, _ in
             let (origin, target) = (peers[0], peers[1])
@@ -74,7 +74,7 @@ struct ContinuationTests {
         }
     }
 
-    @Test("Ten thousand keystrokes send nothing and save nothing")
+    @Test("Ten thousand keystrokes send nothing and save nothing (003-5)")
     func keepsKeystrokesLocal() async throws {
         try await withPeers(1) { peers, _ in
             let raw = try await RawPeer(peers[0], as: account.makeIdentity())

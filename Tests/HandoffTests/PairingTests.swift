@@ -95,7 +95,7 @@ struct PairingTests {
         await bad.stop()
     }
 
-    @Test("Another team and another account are told from the announcement and not dialled")
+    @Test("Another team and another account are told from the announcement and not dialled (000-16, 001-9, 004-7)")
     func leavesStrangersAlone() async throws {
         let network = LoopbackNetwork()
         let ours = try TestPeer(account.makeIdentity(), on: network)

@@ -8,7 +8,7 @@ import Testing
 extension NetworkTests {
     @Suite("notes continue")
     struct NotesContinueTests {
-        @Test("works without a running peer, as a visitor whom nobody lists and who takes nobody's link")
+        @Test("works without a running peer, as a visitor whom nobody lists and who takes nobody's link (000-14)")
         func visitor() async throws {
             try await Lab.withNotes(hosts: 3) { hosts in
                 let (a, b, c) = (hosts[0], hosts[1], hosts[2])
@@ -83,7 +83,7 @@ extension NetworkTests {
             }
         }
 
-        @Test("says that a note is too large to travel, and falls to the next peer, naming both")
+        @Test("says that a note is too large to travel, and falls to the next peer, naming both (001-10)")
         func tooLarge() async throws {
             try await Lab.withPeers(hosts: 3) { hosts in
                 let (a, b, c) = (hosts[0], hosts[1], hosts[2])

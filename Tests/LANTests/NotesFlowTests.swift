@@ -7,7 +7,7 @@ import Testing
 extension NetworkTests {
     @Suite("A note that is open")
     struct NotesFlowTests {
-        @Test("is continued on the other machine byte for byte, and again after the editor wrote again")
+        @Test("is continued byte for byte, after each write (000-14, 001-2, 001-3, 001-5, 001-8, 001-10)")
         func edited() async throws {
             try await Lab.withPeers(hosts: 2) { hosts in
                 let (a, b) = (hosts[0], hosts[1])
@@ -84,7 +84,7 @@ extension NetworkTests {
             }
         }
 
-        @Test("is the newest one; when that is closed or removed, the one before is offered again")
+        @Test("is the newest one; when that is closed or removed, the one before is offered again (001-4)")
         func newest() async throws {
             try await Lab.withPeers(hosts: 2) { hosts in
                 let (a, b) = (hosts[0], hosts[1])

@@ -40,7 +40,7 @@ extension NetworkTests {
             }
         }
 
-        @Test("of another account, and of another team, are told apart and not paired, and come after those who are")
+        @Test("of another account, and of another team, are told apart, not paired, and come last (001-9)")
         func others() async throws {
             try await Lab.with(hosts: 4) { lab in
                 try await lab.enrol("a")

@@ -12,7 +12,7 @@ struct ShoppingListTests {
         return list
     }
 
-    @Test("puts what is new after what is there, and nothing twice")
+    @Test("puts what is new after what is there, and nothing twice (003-9)")
     func merges() {
         var list = list("Milk", "Nuts")
         #expect(list.merge(["Ice cream", "Nuts", "", "Apple", "Apple"]) == ["Ice cream", "Apple"])
@@ -43,15 +43,22 @@ struct ShoppingListTests {
     }
 
     @Test(
-        "and an item travel without loss",
+        "and an item travel without loss, each as a type of its own (004-1)",
         arguments: [ShoppingActivity.view(["Äpfel 🍏", "b"]), .view([]), .edit("")]
     )
     func travels(activity: ShoppingActivity) throws {
         #expect(try ShoppingActivity(type: activity.type, userInfo: activity.userInfo) == activity)
+        let (type, key) =
+            switch activity {
+            case .view: ("org.handoff.shopping.view", "items")
+            case .edit: ("org.handoff.shopping.edit", "item")
+            }
+        #expect(activity.type == type)
+        #expect(Array(activity.userInfo.keys) == [key])
     }
 
     @Test(
-        "refuses what is not of its format",
+        "refuses what is not of its format (003-11)",
         arguments: [
             (ShoppingActivity.viewType, [:]), (ShoppingActivity.viewType, ["items": "Nuts"]),
             (ShoppingActivity.viewType, ["items": ["Nuts", 1]]), (ShoppingActivity.viewType, ["item": "Nuts"]),
@@ -63,7 +70,13 @@ struct ShoppingListTests {
         #expect(error?.code == .missingKey)
     }
 
-    @Test("refuses a type that it does not know")
+    @Test("is read whatever a newer version of the app adds to it")
+    func newer() throws {
+        let userInfo: [String: PropertyList] = ["items": ["Nuts"], "version": 2, "prices": [1.5]]
+        #expect(try ShoppingActivity(type: ShoppingActivity.viewType, userInfo: userInfo) == .view(["Nuts"]))
+    }
+
+    @Test("refuses a type that it does not know (003-8)")
     func unknown() {
         let error = #expect(throws: HandoffError.self) { try ShoppingActivity(type: "org.example.x", userInfo: [:]) }
         #expect(error?.code == .invalidActivity)

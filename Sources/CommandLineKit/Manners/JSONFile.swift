@@ -6,7 +6,7 @@ import Glibc
 /// The file is the user's alone (0600, in a directory of 0700), and is there as a whole or not at all: a change is
 /// written to another file, which reaches the disk before it takes the place of the old one.
 public struct JSONFile<Value: Codable & Sendable>: Sendable {
-    private let directory: String
+    let directory: String
     private let path: String
 
     /// Names a file, which need not be there yet.
@@ -75,7 +75,7 @@ public struct JSONFile<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    private func failure(_ deed: String, _ path: String) -> CommandFailure {
+    func failure(_ deed: String, _ path: String) -> CommandFailure {
         let reason = String(cString: strerror(errno))
         return CommandFailure("cannot \(deed) \(printable(path)): \(reason)")
     }
