@@ -144,7 +144,7 @@ struct StreamPressureTests {
             while case let added = try await acceptor.read(into: &buffer), added > 0 {
                 count += added
                 most = max(most, written.withLock { $0 } - count)
-                #expect(dialler.pendingOutput <= StreamCore.batch + 1024)
+                #expect(dialler.pendingOutput <= StreamCore.sendBatch + 1024)
             }
             try await writer.value
             #expect(count == written.withLock { $0 } && most < 2 << 20)
@@ -243,7 +243,9 @@ struct StreamPressureTests {
 @Suite("A stream's end", .timeLimit(.minutes(1)))
 struct StreamEndTests {
     /// Where the ciphertext of three records and a close_notify is cut, as a distance from some record's start.
-    static let cuts = [(0, 0), (0, 1), (0, 4), (0, 5), (0, 9000), (1, -1), (1, 0), (1, 1), (2, 0), (2, 6), (3, 0), (3, 23)]
+    static let cuts = [
+        (0, 0), (0, 1), (0, 4), (0, 5), (0, 9000), (1, -1), (1, 0), (1, 1), (2, 0), (2, 6), (3, 0), (3, 23),
+    ]
 
     @Test("An end without close_notify is a truncation, at each record's boundary and within", arguments: cuts)
     func seesTruncation(record: Int, offset: Int) async throws {

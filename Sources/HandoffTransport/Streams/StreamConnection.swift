@@ -73,7 +73,7 @@ extension StreamConnection {
     /// Reads what has come into a buffer, waiting for something.
     ///
     /// - Parameter buffer: Where the bytes go, from its start. Its size is the most that is read; 0 is not allowed, and
-    ///   256 KiB are fast.
+    ///   64 KiB or more are fast.
     /// - Returns: How many bytes were read; 0 once the other end has said that it sends no more.
     /// - Throws: `TransportError`: `truncated` where the other end is gone without saying so, `timedOut` after 30 s in
     ///   which nothing moved, `closed` after `close` or `abort`. `CancellationError` when the task is cancelled; nothing
@@ -107,7 +107,9 @@ extension StreamConnection {
         state.withLock { $0.reading.begin("one task reads at a time") }
         defer { state.withLock { $0.reading.isBusy = false } }
         return try await run(\.reading) { core in
-            try buffer.withUnsafeMutableBytes { try core.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
+            try buffer.withUnsafeMutableBytes { bytes in
+                try core.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[start...]))
+            }
         }
     }
 }
@@ -116,10 +118,10 @@ extension StreamConnection {
 extension StreamConnection {
     /// Writes bytes, and returns when the system has taken them all.
     ///
-    /// No more than 256 KiB of them wait encrypted in this process, so a reader that is slow holds the writer up.
+    /// No more than 48 KiB of them wait encrypted in this process, so a reader that is slow holds the writer up.
     ///
     /// - Parameter bytes: The bytes; where they lie in one piece, as those of an array, they are encrypted from there.
-    ///   256 KiB at a time are fast.
+    ///   48 KiB or more at a time are fast.
     /// - Throws: `TransportError`: the other end's reason where it has refused us, `timedOut` after 30 s in which
     ///   nothing moved, `closed` after `finish`, `close` or `abort`. `CancellationError` when the task is cancelled; if
     ///   some of the bytes are gone by then, nothing more can be written and the other end will read a truncation.
@@ -131,7 +133,9 @@ extension StreamConnection {
         do {
             while true {
                 let count = try await run(\.writing) { core in
-                    try rest.withContiguousStorageIfAvailable { try core.write(UnsafeRawBufferPointer($0)) } ?? .moved(0)
+                    try rest.withContiguousStorageIfAvailable { bytes in
+                        try core.write(UnsafeRawBufferPointer(bytes))
+                    } ?? .moved(0)
                 }
                 if count == 0 { return }
                 rest = rest.dropFirst(count)
@@ -175,7 +179,9 @@ extension StreamConnection {
         var scratch = [UInt8](repeating: 0, count: limit)
         var drained = 0
         while drained < limit {
-            let count = try await run(\.reading) { core in try scratch.withUnsafeMutableBytes { try core.read(into: $0) } }
+            let count = try await run(\.reading) { core in
+                try scratch.withUnsafeMutableBytes { try core.read(into: $0) }
+            }
             if count == 0 { return }
             drained += count
         }
