@@ -32,17 +32,14 @@ public final class StreamConnection: Sendable {
         var waiting = 0
         /// Runs while a task waits, and up to 30 s longer; ended by `deinit` at the latest.
         var watchdog: Task<Void, Never>?
+        /// Ends the stream in order; nobody cancels it, its limits end it.
+        var closing: Task<Void, Never>?
     }
 
     private struct Direction {
         var isBusy = false
         /// How much was moved since the task was last suspended.
         var sinceRest = 0
-
-        mutating func begin(_ rule: StaticString) {
-            precondition(!isBusy, "\(rule)")
-            isBusy = true
-        }
     }
 
     private let state: LockedBox<State>
@@ -104,7 +101,7 @@ extension StreamConnection {
 
     private nonisolated(nonsending) func read(into buffer: inout [UInt8], from start: Int) async throws -> Int {
         precondition(start < buffer.count, "a read needs room")
-        state.withLock { $0.reading.begin("one task reads at a time") }
+        try begin(\.reading, "one task reads at a time")
         defer { state.withLock { $0.reading.isBusy = false } }
         return try await run(\.reading) { core in
             try buffer.withUnsafeMutableBytes { bytes in
@@ -123,11 +120,11 @@ extension StreamConnection {
     /// - Parameter bytes: The bytes; where they lie in one piece, as those of an array, they are encrypted from there.
     ///   48 KiB or more at a time are fast.
     /// - Throws: `TransportError`: the other end's reason where it has refused us, `timedOut` after 30 s in which
-    ///   nothing moved, `closed` after `finish`, `close` or `abort`. `CancellationError` when the task is cancelled; if
-    ///   some of the bytes are gone by then, nothing more can be written and the other end will read a truncation.
+    ///   nothing moved, `closed` after `finish`, `close` or `abort`. `CancellationError` when the task is cancelled; then
+    ///   nothing more can be written, and the other end will read a truncation: a part never passes for the whole.
     public nonisolated(nonsending) func write(_ bytes: some Collection<UInt8>) async throws {
         guard bytes.withContiguousStorageIfAvailable({ _ in }) != nil else { return try await write(Array(bytes)) }
-        state.withLock { $0.writing.begin("one task writes at a time") }
+        try begin(\.writing, "one task writes at a time")
         defer { state.withLock { $0.writing.isBusy = false } }
         var rest = bytes[...]
         do {
@@ -141,7 +138,7 @@ extension StreamConnection {
                 rest = rest.dropFirst(count)
             }
         } catch {
-            if rest.count < bytes.count { state.withLock { $0.core.breakWriting() } }
+            state.withLock { $0.core.breakWriting() }
             throw error
         }
     }
@@ -152,7 +149,7 @@ extension StreamConnection {
     ///
     /// - Throws: What `write` throws; `CancellationError` when the task is cancelled, and it may be called again.
     public nonisolated(nonsending) func finish() async throws {
-        state.withLock { $0.writing.begin("finish comes after the last write") }
+        try begin(\.writing, "finish comes after the last write")
         defer { state.withLock { $0.writing.isBusy = false } }
         _ = try await run(\.writing) { core in try core.finish() }
     }
@@ -163,12 +160,25 @@ extension StreamConnection {
     /// Ends the stream in order: what was written is delivered, then close_notify, as by `finish`.
     ///
     /// What the other end still sends is read and dropped for at most a second or 32 KiB, because a socket that is
-    /// closed with something unread is reset, and the reset overtakes the last bytes. Where there is no end in order,
-    /// because a write is under way or was cancelled or the task is cancelled, it aborts. A waiting read throws
-    /// `closed`.
+    /// closed with something unread is reset, and the reset overtakes the last bytes. It aborts where a write is under
+    /// way or has failed. Reads and writes throw `closed` from then on. Whoever calls it again waits as well; a caller
+    /// that is cancelled does not cut it short.
     public nonisolated(nonsending) func close() async {
-        defer { abort() }
-        guard !state.withLock({ $0.writing.isBusy }), (try? await finish()) != nil else { return }
+        let closing = state.withLock { state in
+            if let closing = state.closing { return closing }
+            let isWriting = state.writing.isBusy
+            let closing = Task(executorPreference: QuietExecutor.shared) {
+                if !isWriting { await self.endInOrder() }
+                self.abort()
+            }
+            state.closing = closing
+            return closing
+        }
+        await closing.value
+    }
+
+    private nonisolated(nonsending) func endInOrder() async {
+        guard (try? await run(\.writing) { core in try core.finish() }) != nil else { return }
         try? await withDeadline(Handshake.lingerLimit, clock: clock, timeoutError: TransportError(.timedOut)) {
             try await self.drain(Handshake.lingerInput)
         }
@@ -201,6 +211,14 @@ extension StreamConnection {
 
 // Waiting
 extension StreamConnection {
+    private func begin(_ direction: WritableKeyPath<State, Direction>, _ rule: StaticString) throws {
+        try state.withLock { state in
+            if state.closing != nil { throw TransportError(.closed) }
+            precondition(!state[keyPath: direction].isBusy, "\(rule)")
+            state[keyPath: direction].isBusy = true
+        }
+    }
+
     /// Repeats a step until it has moved something.
     private nonisolated(nonsending) func run(
         _ direction: WritableKeyPath<State, Direction>,
@@ -240,6 +258,8 @@ extension StreamConnection {
         }
         defer { state.withLock { $0.waiting -= 1 } }
         try await socket?.wait(until: readiness)
+        // Even if it is less than a record.
+        state.withLock { $0.lastEvent = clock.now }
     }
 
     private func makeWatchdog() -> Task<Void, Never> {

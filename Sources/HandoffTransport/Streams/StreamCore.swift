@@ -107,9 +107,9 @@ struct StreamCore {
         return .moved(0)
     }
 
-    /// Notes that a write was left half done: no close_notify may make the other end take the part for the whole.
+    /// Notes that a write was not done: no close_notify may make the other end take a part for the whole.
     mutating func breakWriting() {
-        writeFailure = TransportError(.closed, detail: "a write was cancelled half way")
+        writeFailure = TransportError(.closed, detail: "a write was not done")
     }
 
     /// Ends the stream, for the first reason that is given.
