@@ -226,11 +226,10 @@ extension StreamConnection {
     ) async throws -> Int {
         while true {
             try Task.checkCancellation()
-            let now = clock.now
             let (outcome, isRestDue) = try state.withLock { state in
                 let outcome = try step(&state.core)
                 guard case .moved(let count) = outcome else { return (outcome, false) }
-                state.lastEvent = now
+                state.lastEvent = clock.now
                 state[keyPath: direction].sinceRest += count
                 return (outcome, state[keyPath: direction].sinceRest >= Self.restAfter)
             }
