@@ -5,9 +5,9 @@ enum BenchmarkProgram {
     static let program = Program(
         name: "handoff-bench",
         summary: "Measure what the library can do",
-        discussion: "Tests/lan/bench runs it between two hosts of the lab, beside other tools that do the same.",
+        discussion: "`make bench` runs it between two hosts of the lab, beside other tools that do the same.",
         version: Version.current,
-        verbs: [serve, run]
+        verbs: [serveStreams, runStreams]
     )
 
     private static let identity = Option.value(
@@ -16,34 +16,34 @@ enum BenchmarkProgram {
         "This machine's identity, as certs/make-peer makes it",
         completion: .file
     )
+    private static let port = Option.value("port", "PORT", "Where streams are served; 5290 where it is not given")
+    private static let streams = Option.value("streams", "COUNT", "How many there are at once; 1 where it is not given")
 
-    private static let serve = Verb(
+    private static let serveStreams = Verb(
         "stream serve",
-        "Send streams to whoever asks for them",
+        "Send what is asked for over streams",
         discussion: """
-            Prints one line when it listens, and a line of JSON after each stream. It ends after COUNT streams.
+            Prints one line as soon as it listens. When all streams have ended, it prints what they took as a line of \
+            JSON, and ends.
             """,
-        options: [
-            identity,
-            .value("port", "PORT", "Where to listen"),
-            .value("streams", "COUNT", "How many streams to serve; 1 where it is not given"),
-            .value("mebibytes", "COUNT", "x"),
-        ]
+        options: [identity, port, streams],
+        examples: [Example("handoff-bench stream serve --identity a", "Serve one stream")]
     ) { arguments in
         try await StreamBenchmark(arguments).serve()
     }
 
-    private static let run = Verb(
+    private static let runStreams = Verb(
         "stream run",
-        "Read a stream into memory and print how fast that was",
-        positionals: [.required("ADDRESS", "Where `stream serve` listens, an IP address")],
+        "Read streams into memory, and print how fast that was",
+        discussion: "What it prints is a line of JSON. It has to be told the same number of streams as the other end.",
+        positionals: [.required("ADDRESS", "The IP address where `stream serve` runs")],
         options: [
-            identity,
-            .value("port", "PORT", "Where `stream serve` listens"),
-            .value("mebibytes", "COUNT", "How long the stream is; 1024 where it is not given"),
-            .value("streams", "COUNT", "How many streams there are at once; 1 where it is not given"),
-        ]
+            identity, port, streams,
+            .value("mebibytes", "COUNT", "How much all streams carry; 1024 where it is not given"),
+        ],
+        examples: [Example("handoff-bench stream run 10.77.0.1 --identity b", "Read 1 GiB")]
     ) { arguments in
-        try await StreamBenchmark(arguments).run(at: arguments.required("ADDRESS"))
+        let mebibytes = try arguments.number("mebibytes", in: 1...1_000_000) ?? 1024
+        return try await StreamBenchmark(arguments).run(at: arguments.required("ADDRESS"), bytes: mebibytes << 20)
     }
 }

@@ -1,5 +1,4 @@
 import CommandLineKit
 import Glibc
-import HandoffSupport
 
 exit(await BenchmarkProgram.program.runProcess())

@@ -144,7 +144,7 @@ struct StreamPressureTests {
             while case let added = try await acceptor.read(into: &buffer), added > 0 {
                 count += added
                 most = max(most, written.withLock { $0 } - count)
-                #expect(dialler.pendingOutput <= StreamCore.batch + 1024)
+                #expect(dialler.pendingOutput <= StreamCore.sendBatch + 1024)
             }
             try await writer.value
             #expect(count == written.withLock { $0 } && most < 2 << 20)
@@ -179,16 +179,18 @@ struct StreamPressureTests {
         }
     }
 
-    @Test("A task that is cancelled writes nothing, and the stream stays whole")
-    func writesNothingWhenCancelled() async throws {
+    @Test("A write of a cancelled task is missing, so no end in order can be told either")
+    func missesWrites() async throws {
         try await withStreams { dialler, acceptor in
+            try await dialler.write([1])
             let writer = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
-                try await dialler.write([1])
+                try await dialler.write([2])
             }
             await #expect(throws: CancellationError.self) { try await writer.value }
-            try await send([2], over: dialler)
-            #expect(try await readAll(acceptor) == [2])
+            await dialler.close()
+            #expect(try await acceptor.read(exactly: 1) == [1])
+            await #expect(throws: TransportError(.truncated)) { try await acceptor.read(exactly: 1) }
         }
     }
 
@@ -243,7 +245,9 @@ struct StreamPressureTests {
 @Suite("A stream's end", .timeLimit(.minutes(1)))
 struct StreamEndTests {
     /// Where the ciphertext of three records and a close_notify is cut, as a distance from some record's start.
-    static let cuts = [(0, 0), (0, 1), (0, 4), (0, 5), (0, 9000), (1, -1), (1, 0), (1, 1), (2, 0), (2, 6), (3, 0), (3, 23)]
+    static let cuts = [
+        (0, 0), (0, 1), (0, 4), (0, 5), (0, 9000), (1, -1), (1, 0), (1, 1), (2, 0), (2, 6), (3, 0), (3, 23),
+    ]
 
     @Test("An end without close_notify is a truncation, at each record's boundary and within", arguments: cuts)
     func seesTruncation(record: Int, offset: Int) async throws {
@@ -299,8 +303,9 @@ struct StreamEndTests {
             let bytes = pattern(1 << 20, seed: 6)
             async let closing: Void = {
                 try await acceptor.write(bytes)
+                async let again: Void = acceptor.close()
                 await acceptor.close()
-                await acceptor.close()
+                await again
             }()
             try await dialler.write([1])  // never read: a reset would overtake the last bytes
             #expect(try await readAll(dialler) == bytes)
@@ -308,6 +313,31 @@ struct StreamEndTests {
             try await closing
             await #expect(throws: TransportError(.closed)) { try await acceptor.write([1]) }
             await #expect(throws: TransportError(.closed)) { try await acceptor.read(exactly: 1) }
+        }
+    }
+
+    @Test("A caller that is cancelled still closes in order")
+    func closesWhenCancelled() async throws {
+        try await withStreams { dialler, acceptor in
+            try await dialler.write([1])
+            let closing = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                await dialler.close()
+            }
+            #expect(try await readAll(acceptor) == [1])
+            await acceptor.close()
+            await closing.value
+        }
+    }
+
+    @Test("close during a write is no end in order")
+    func closesDuringWrite() async throws {
+        try await withStreams { dialler, acceptor in
+            let writer = Task { try await dialler.write([UInt8](repeating: 0, count: 64 << 20)) }
+            #expect(await eventually { dialler.waitingCount == 1 })
+            await dialler.close()
+            await #expect(throws: TransportError(.closed)) { try await writer.value }
+            await #expect(throws: TransportError(.truncated)) { try await readAll(acceptor) }
         }
     }
 

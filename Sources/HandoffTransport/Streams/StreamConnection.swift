@@ -32,17 +32,14 @@ public final class StreamConnection: Sendable {
         var waiting = 0
         /// Runs while a task waits, and up to 30 s longer; ended by `deinit` at the latest.
         var watchdog: Task<Void, Never>?
+        /// Ends the stream in order; nobody cancels it, its limits end it.
+        var closing: Task<Void, Never>?
     }
 
     private struct Direction {
         var isBusy = false
         /// How much was moved since the task was last suspended.
         var sinceRest = 0
-
-        mutating func begin(_ rule: StaticString) {
-            precondition(!isBusy, "\(rule)")
-            isBusy = true
-        }
     }
 
     private let state: LockedBox<State>
@@ -73,7 +70,7 @@ extension StreamConnection {
     /// Reads what has come into a buffer, waiting for something.
     ///
     /// - Parameter buffer: Where the bytes go, from its start. Its size is the most that is read; 0 is not allowed, and
-    ///   256 KiB are fast.
+    ///   64 KiB or more are fast.
     /// - Returns: How many bytes were read; 0 once the other end has said that it sends no more.
     /// - Throws: `TransportError`: `truncated` where the other end is gone without saying so, `timedOut` after 30 s in
     ///   which nothing moved, `closed` after `close` or `abort`. `CancellationError` when the task is cancelled; nothing
@@ -104,10 +101,12 @@ extension StreamConnection {
 
     private nonisolated(nonsending) func read(into buffer: inout [UInt8], from start: Int) async throws -> Int {
         precondition(start < buffer.count, "a read needs room")
-        state.withLock { $0.reading.begin("one task reads at a time") }
+        try begin(\.reading, "one task reads at a time")
         defer { state.withLock { $0.reading.isBusy = false } }
         return try await run(\.reading) { core in
-            try buffer.withUnsafeMutableBytes { try core.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
+            try buffer.withUnsafeMutableBytes { bytes in
+                try core.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[start...]))
+            }
         }
     }
 }
@@ -116,28 +115,30 @@ extension StreamConnection {
 extension StreamConnection {
     /// Writes bytes, and returns when the system has taken them all.
     ///
-    /// No more than 256 KiB of them wait encrypted in this process, so a reader that is slow holds the writer up.
+    /// No more than 48 KiB of them wait encrypted in this process, so a reader that is slow holds the writer up.
     ///
     /// - Parameter bytes: The bytes; where they lie in one piece, as those of an array, they are encrypted from there.
-    ///   256 KiB at a time are fast.
+    ///   48 KiB or more at a time are fast.
     /// - Throws: `TransportError`: the other end's reason where it has refused us, `timedOut` after 30 s in which
-    ///   nothing moved, `closed` after `finish`, `close` or `abort`. `CancellationError` when the task is cancelled; if
-    ///   some of the bytes are gone by then, nothing more can be written and the other end will read a truncation.
+    ///   nothing moved, `closed` after `finish`, `close` or `abort`. `CancellationError` when the task is cancelled; then
+    ///   nothing more can be written, and the other end will read a truncation: a part never passes for the whole.
     public nonisolated(nonsending) func write(_ bytes: some Collection<UInt8>) async throws {
         guard bytes.withContiguousStorageIfAvailable({ _ in }) != nil else { return try await write(Array(bytes)) }
-        state.withLock { $0.writing.begin("one task writes at a time") }
+        try begin(\.writing, "one task writes at a time")
         defer { state.withLock { $0.writing.isBusy = false } }
         var rest = bytes[...]
         do {
             while true {
                 let count = try await run(\.writing) { core in
-                    try rest.withContiguousStorageIfAvailable { try core.write(UnsafeRawBufferPointer($0)) } ?? .moved(0)
+                    try rest.withContiguousStorageIfAvailable { bytes in
+                        try core.write(UnsafeRawBufferPointer(bytes))
+                    } ?? .moved(0)
                 }
                 if count == 0 { return }
                 rest = rest.dropFirst(count)
             }
         } catch {
-            if rest.count < bytes.count { state.withLock { $0.core.breakWriting() } }
+            state.withLock { $0.core.breakWriting() }
             throw error
         }
     }
@@ -148,7 +149,7 @@ extension StreamConnection {
     ///
     /// - Throws: What `write` throws; `CancellationError` when the task is cancelled, and it may be called again.
     public nonisolated(nonsending) func finish() async throws {
-        state.withLock { $0.writing.begin("finish comes after the last write") }
+        try begin(\.writing, "finish comes after the last write")
         defer { state.withLock { $0.writing.isBusy = false } }
         _ = try await run(\.writing) { core in try core.finish() }
     }
@@ -159,12 +160,25 @@ extension StreamConnection {
     /// Ends the stream in order: what was written is delivered, then close_notify, as by `finish`.
     ///
     /// What the other end still sends is read and dropped for at most a second or 32 KiB, because a socket that is
-    /// closed with something unread is reset, and the reset overtakes the last bytes. Where there is no end in order,
-    /// because a write is under way or was cancelled or the task is cancelled, it aborts. A waiting read throws
-    /// `closed`.
+    /// closed with something unread is reset, and the reset overtakes the last bytes. It aborts where a write is under
+    /// way or has failed. Reads and writes throw `closed` from then on. Whoever calls it again waits as well; a caller
+    /// that is cancelled does not cut it short.
     public nonisolated(nonsending) func close() async {
-        defer { abort() }
-        guard !state.withLock({ $0.writing.isBusy }), (try? await finish()) != nil else { return }
+        let closing = state.withLock { state in
+            if let closing = state.closing { return closing }
+            let isWriting = state.writing.isBusy
+            let closing = Task(executorPreference: QuietExecutor.shared) {
+                if !isWriting { await self.endInOrder() }
+                self.abort()
+            }
+            state.closing = closing
+            return closing
+        }
+        await closing.value
+    }
+
+    private nonisolated(nonsending) func endInOrder() async {
+        guard (try? await run(\.writing) { core in try core.finish() }) != nil else { return }
         try? await withDeadline(Handshake.lingerLimit, clock: clock, timeoutError: TransportError(.timedOut)) {
             try await self.drain(Handshake.lingerInput)
         }
@@ -175,7 +189,9 @@ extension StreamConnection {
         var scratch = [UInt8](repeating: 0, count: limit)
         var drained = 0
         while drained < limit {
-            let count = try await run(\.reading) { core in try scratch.withUnsafeMutableBytes { try core.read(into: $0) } }
+            let count = try await run(\.reading) { core in
+                try scratch.withUnsafeMutableBytes { try core.read(into: $0) }
+            }
             if count == 0 { return }
             drained += count
         }
@@ -195,6 +211,14 @@ extension StreamConnection {
 
 // Waiting
 extension StreamConnection {
+    private func begin(_ direction: WritableKeyPath<State, Direction>, _ rule: StaticString) throws {
+        try state.withLock { state in
+            if state.closing != nil { throw TransportError(.closed) }
+            precondition(!state[keyPath: direction].isBusy, "\(rule)")
+            state[keyPath: direction].isBusy = true
+        }
+    }
+
     /// Repeats a step until it has moved something.
     private nonisolated(nonsending) func run(
         _ direction: WritableKeyPath<State, Direction>,
@@ -202,11 +226,10 @@ extension StreamConnection {
     ) async throws -> Int {
         while true {
             try Task.checkCancellation()
-            let now = clock.now
             let (outcome, isRestDue) = try state.withLock { state in
                 let outcome = try step(&state.core)
                 guard case .moved(let count) = outcome else { return (outcome, false) }
-                state.lastEvent = now
+                state.lastEvent = clock.now
                 state[keyPath: direction].sinceRest += count
                 return (outcome, state[keyPath: direction].sinceRest >= Self.restAfter)
             }
@@ -234,6 +257,8 @@ extension StreamConnection {
         }
         defer { state.withLock { $0.waiting -= 1 } }
         try await socket?.wait(until: readiness)
+        // Even if it is less than a record.
+        state.withLock { $0.lastEvent = clock.now }
     }
 
     private func makeWatchdog() -> Task<Void, Never> {
