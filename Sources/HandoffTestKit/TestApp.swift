@@ -1,5 +1,7 @@
 public import Handoff
 public import HandoffModel
+public import HandoffSupport
+public import HandoffTransport
 
 /// An app that writes down what it is told, and does what a test wants meanwhile.
 public actor TestApp: HandoffApplication, UserActivityDelegate {
@@ -36,6 +38,8 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
     private var onWillContinue: @Sendable () async -> Void = {}
     private var onSave: @Sendable (UserActivity) async throws -> Void = { _ in }
     private var onRestore: @Sendable () async throws -> Void = {}
+    private var onStream: @Sendable (StreamConnection) async throws -> Void = { _ in }
+    private var onFile: @Sendable (ContentDigest) async throws -> OutgoingFile? = { _ in nil }
 
     /// Makes an app that wants everything and saves nothing.
     public init() {}
@@ -50,6 +54,10 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
     public func whenSaving(_ body: @escaping @Sendable (UserActivity) async throws -> Void) { onSave = body }
     /// Sets what it does with a state that came.
     public func whenRestoring(_ body: @escaping @Sendable () async throws -> Void) { onRestore = body }
+    /// Sets what it does with a stream of its activity.
+    public func whenStreaming(_ body: @escaping @Sendable (StreamConnection) async throws -> Void) { onStream = body }
+    /// Sets the files that it gives.
+    public func whenAsked(_ body: @escaping @Sendable (ContentDigest) async throws -> OutgoingFile?) { onFile = body }
     /// Forgets what it was told.
     public func forget() { events = [] }
 
@@ -106,5 +114,20 @@ public actor TestApp: HandoffApplication, UserActivityDelegate {
     /// Writes it down.
     public func userActivityWasContinued(_ activity: UserActivity) async {
         events.append(.wasContinued)
+    }
+
+    /// Does with the stream what the test wants, beside everything else.
+    nonisolated public func userActivity(
+        _ activity: UserActivity,
+        didOpen stream: StreamConnection,
+        for peer: RemotePeer
+    ) async {
+        // Where it fails, the stream is cut off.
+        do { try await onStream(stream) } catch { stream.abort() }
+    }
+
+    /// Gives a file that the test wants it to have.
+    nonisolated public func file(_ digest: ContentDigest, for peer: RemotePeer) async -> OutgoingFile? {
+        try? await onFile(digest)
     }
 }

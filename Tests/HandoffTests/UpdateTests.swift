@@ -68,7 +68,9 @@ struct UpdateTests {
         activity.title = "nudge"
         #expect(await target.isTold(.updated([:])))
         for count in 2...4 {
-            try await clock.waitForSleep(of: .seconds(1))
+            // What was told to the other end before this is there, too.
+            activity.title = "\(count)"
+            _ = try await target.candidate(titled: "\(count)")
             #expect(await target.app.events.count { $0 == .updated([:]) } == count - 1)
             clock.advance(by: .seconds(1))
             #expect(await eventually { await target.app.events.count { $0 == .updated([:]) } == count })

@@ -39,6 +39,8 @@ actor Link {
 
     private var requests: [Int: BoundedChannel<Message>] = [:]
     private var nextRequest = 1
+    /// Those who wait because the other end serves no more at once, the first first.
+    private var requesters: [BoundedChannel<Void>] = []
     /// Requests of the other end that are being answered; more than anybody needs at once are refused.
     private var serving = 0
     private static let maximumServing = 8
@@ -95,6 +97,7 @@ actor Link {
         pongWaiters = []
         for answer in requests.values { answer.finish(throwing: endError) }
         requests = [:]
+        for turn in requesters { turn.finish() }
         return end ?? .lost(.connectionLost)
     }
 
@@ -133,6 +136,7 @@ actor Link {
     ///   - make: Makes the message with the number of the request.
     /// - Throws: ``HandoffError``: what the other end answered, or why no answer came; `CancellationError`.
     func request(within limit: Duration = Deadline.request, _ make: (Int) -> Message) async throws -> Message {
+        try await waitForTurn(within: limit)
         guard end == nil else { throw endError }
         let number = nextRequest
         nextRequest += 1
@@ -151,6 +155,7 @@ actor Link {
             outcome = .failure(error)
         }
         requests[number] = nil
+        callNext()
         await endIfIdle()
         switch try outcome.get() {
         case .failure(_, let error), .decline(_, let error): throw error
@@ -158,6 +163,27 @@ actor Link {
         case let message?: return message
         case nil: throw endError
         }
+    }
+
+    /// Waits until so few requests are open that the other end serves one more.
+    private func waitForTurn(within limit: Duration) async throws {
+        let timeout = HandoffError(.remoteApplicationTimedOut, "the peer is busy with other requests")
+        while requests.count >= Self.maximumServing, end == nil {
+            let turn = BoundedChannel<Void>(capacity: 1)
+            requesters.append(turn)
+            defer { requesters.removeAll { $0 === turn } }
+            do {
+                _ = try await withDeadline(limit, clock: clock, timeoutError: timeout) { try await turn.next() }
+            } catch {
+                // Its turn may have come just now: it goes to the next one.
+                callNext()
+                throw error
+            }
+        }
+    }
+
+    private func callNext() {
+        if !requesters.isEmpty { requesters.removeFirst().finish() }
     }
 
     /// Runs the answer to a request that the owner was given, once for each; a link that waits to end waits for it.

@@ -8,6 +8,8 @@ import HandoffTransport
 extension HandoffPeer {
     /// How much of a file is moved at once: two pieces are in memory at either end.
     private static let pieceSize = 1 << 20
+    /// How long the other end may take to hear that a file is not taken.
+    private static let refusalLimit = Duration.seconds(3)
     /// The other end may have to hash all of what was sent before; at 1 GB/s this is enough for 120 GB.
     private static let ticketLimit = Duration.seconds(120)
 
@@ -30,7 +32,13 @@ extension HandoffPeer {
     }
 
     private nonisolated func receive(_ file: IncomingFile, from peer: PeerID) async throws {
-        let point = try await file.resumePoint()
+        let point: ResumePoint
+        do {
+            point = try await file.resumePoint()
+        } catch {
+            await decline(file, from: peer, because: Self.failure(of: error))
+            throw error
+        }
         let request = BlobRequest(digest: file.digest, size: file.size, offset: point.offset, prefix: point.digest)
         let (stream, ticket) = try await openStream(.blob(request), from: peer, within: Self.ticketLimit)
         do {
@@ -42,13 +50,39 @@ extension HandoffPeer {
             try await file.commit()
         } catch {
             let failure = Self.failure(of: error)
-            if !(error is TransportError) { try? await stream.write(StreamFrame.receipt(failure)) }
-            await stream.close()
-            throw error is TransportError ? failure : error
+            guard !(error is TransportError) else {
+                stream.abort()
+                throw failure
+            }
+            await Self.refuse(stream, because: failure)
+            throw error
         }
         // That the sender does not hear of it changes nothing here.
         try? await stream.write(StreamFrame.receipt(nil))
         await stream.close()
+    }
+
+    /// Tells the other end that its file cannot be taken, so that it can be seen there, too.
+    private nonisolated func decline(_ file: IncomingFile, from peer: PeerID, because failure: HandoffError) async {
+        let nothing = SHA256().digest
+        let request = BlobRequest(digest: file.digest, size: file.size, offset: 0, prefix: nothing)
+        guard let (stream, _) = try? await openStream(.blob(request), from: peer) else { return }
+        await Self.refuse(stream, because: failure)
+    }
+
+    /// Says why a file is not taken, and waits until the other end has stopped: a connection that is closed with
+    /// something unread is reset, and the reason would be lost.
+    private static func refuse(_ stream: StreamConnection, because failure: HandoffError) async {
+        // Not in this task, which may be cancelled; it ends within the limit.
+        await Task(executorPreference: QuietExecutor.shared) {
+            try? await withDeadline(refusalLimit, clock: .system, timeoutError: failure) {
+                try await stream.write(StreamFrame.receipt(failure))
+                try await stream.finish()
+                var rest = [UInt8](repeating: 0, count: 256 << 10)
+                while try await stream.read(into: &rest) > 0 {}
+            }
+        }.value
+        stream.abort()
     }
 
     /// Reads a stream to its end, while what came before is hashed and written.
@@ -76,7 +110,8 @@ extension HandoffPeer {
         case let error as HandoffError: error
         case let error as TransferError: HandoffError(.handoffFailed, error.description)
         case is CancellationError: HandoffError(.cancelled, "it was given up; what has come is kept")
-        default: HandoffError(.handoffFailed, "the transfer broke off: \(error); what has come is kept, try again to go on")
+        default:
+            HandoffError(.handoffFailed, "the transfer broke off: \(error); what has come is kept, try again to go on")
         }
     }
 
@@ -102,28 +137,39 @@ extension HandoffPeer {
         return (grant, offset)
     }
 
-    /// Sends a file from a place on, and waits until the other end has it on its disk.
+    /// Sends a file from a place on, and waits until the other end has it on its disk, or says that it takes no more.
     private static func send(_ file: OutgoingFile, from start: Int64, over stream: StreamConnection) async throws {
-        var offset = start
-        var piece = try await file.read(pieceSize, at: offset)
-        do {
-            while !piece.isEmpty {
-                offset += Int64(piece.count)
-                let next = offset
-                async let following = next < file.size ? file.read(pieceSize, at: next) : []
-                try await stream.write(piece)
-                piece = try await following
+        try await withThrowingTaskGroup(of: HandoffError??.self) { group in
+            group.addTask {
+                do {
+                    try await write(file, from: start, to: stream)
+                } catch is TransportError {
+                    // The other end's receipt, or its absence, says more.
+                }
+                return nil
             }
-            try await stream.finish()
-        } catch let error as TransportError {
-            // The other end may have said why it takes no more.
-            if let receipt = try? await receipt(on: stream), let failure = receipt { throw failure }
-            throw error
-        }
-        guard let receipt = try await receipt(on: stream) else {
+            group.addTask { try await receipt(on: stream) }
+            defer { group.cancelAll() }
+            for try await receipt in group {
+                guard let receipt else { continue }
+                if let failure = receipt { throw failure }
+                return
+            }
             throw HandoffError(.handoffFailed, "the peer did not say whether it stored the file")
         }
-        if let failure = receipt { throw failure }
+    }
+
+    private static func write(_ file: OutgoingFile, from start: Int64, to stream: StreamConnection) async throws {
+        var offset = start
+        var piece = try await file.read(pieceSize, at: offset)
+        while !piece.isEmpty {
+            offset += Int64(piece.count)
+            let next = offset
+            async let following = file.read(pieceSize, at: next)
+            try await stream.write(piece)
+            piece = try await following
+        }
+        try await stream.finish()
     }
 
     private static func receipt(on stream: StreamConnection) async throws -> HandoffError?? {

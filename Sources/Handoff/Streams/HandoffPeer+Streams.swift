@@ -78,12 +78,14 @@ extension HandoffPeer {
             tokens.issue(token, to: connection.peer.fingerprint, at: clock.now, for: grant)
             return .stream(request: request, StreamTicket(token: token, port: port, offset: offset))
         } catch {
+            log(.warning, "a stream was not given: \(error)", ["peer": "\(peer.id)"])
             let other = HandoffError(.handoffFailed, "the stream could not be made: \(error)")
             return .failure(request: request, error as? HandoffError ?? other)
         }
     }
 
-    private func grant(_ source: StreamSource, to peer: RemotePeer) async throws -> (grant: StreamGrant, offset: Int64) {
+    private func grant(_ source: StreamSource, to peer: RemotePeer) async throws -> (grant: StreamGrant, offset: Int64)
+    {
         switch source {
         case .activity(let id):
             guard let served = served.last(where: { $0.activity.id == id && $0.fetchers.contains(peer.id) }),

@@ -154,7 +154,9 @@ public enum ReceivedMessage: Hashable, Sendable {
         case "openStream":
             return {
                 guard let request else { return nil }
-                if let blob = value["blob"] { return BlobRequest(blob).map { .openStream(request: request, .blob($0)) } }
+                if let blob = value["blob"] {
+                    return BlobRequest(blob).map { .openStream(request: request, .blob($0)) }
+                }
                 return uuid("activity").map { .openStream(request: request, .activity($0)) }
             }
         case "stream":

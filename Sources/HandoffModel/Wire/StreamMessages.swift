@@ -29,9 +29,12 @@ public struct BlobRequest: Hashable, Sendable {
     }
 
     init?(_ value: PropertyList) {
-        func digest(_ key: String) -> ContentDigest? { value[key]?.dataValue.flatMap { ContentDigest(bytes: Array($0)) } }
+        func digest(_ key: String) -> ContentDigest? {
+            value[key]?.dataValue.flatMap { ContentDigest(bytes: Array($0)) }
+        }
         guard let whole = digest("sha256"), let prefix = digest("prefix"),
-            let size = value["size"]?.integerValue, let offset = value["offset"]?.integerValue, (0...size).contains(offset)
+            let size = value["size"]?.integerValue, let offset = value["offset"]?.integerValue,
+            offset >= 0, size >= offset
         else { return nil }
         self.init(digest: whole, size: Int64(size), offset: Int64(offset), prefix: prefix)
     }

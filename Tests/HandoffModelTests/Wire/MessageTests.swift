@@ -1,10 +1,16 @@
 import FoundationEssentials
 import HandoffModel
+import HandoffSupport
 import Testing
 
 @Suite("Messages")
 struct MessageTests {
     private static let id = LinkFixture.machineA
+    private static let token = StreamToken(Array(0..<32)).unsafelyUnwrapped  // it has 32 bytes
+
+    private static func digest(_ byte: UInt8) -> ContentDigest {
+        ContentDigest(bytes: Array(repeating: byte, count: 32)).unsafelyUnwrapped  // it has 32 bytes
+    }
 
     @Test(
         "Every kind reads back as it was written",
@@ -17,6 +23,9 @@ struct MessageTests {
             .fetch(request: 3, activity: id), .update(activity: id),
             .send(request: 4, Offer(id: id, type: "a.b", title: "t")), .accept(request: 4),
             .decline(request: 4, HandoffError(.refused, "no")), .failed(activity: id, .missingKey("title")),
+            .openStream(request: 5, .activity(id)),
+            .openStream(request: 5, .blob(BlobRequest(digest: digest(1), size: 1 << 40, offset: 7, prefix: digest(2)))),
+            .stream(request: 5, StreamTicket(token: token, port: 24280, offset: 1 << 40)),
             .failure(request: 3, HandoffError(.userInfoTooLarge, "too large")),
             .continued(activity: id), .unsupported(request: nil, kind: "new"), .unsupported(request: 3, kind: "new"),
             .bye(.leaving), .bye(.duplicate), .bye(.done), .bye(.busy), .bye(.refused(.otherTeam)),
@@ -52,6 +61,51 @@ struct MessageTests {
         _ = try payload(ActivityPayload.maximumUserInfoSize - overhead)
         #expect(throws: HandoffError(.userInfoTooLarge, "")) {
             try payload(ActivityPayload.maximumUserInfoSize - overhead + 1)
+        }
+    }
+
+    @Test(
+        "A stream is asked for by what can be, and nothing else",
+        arguments: [
+            [:], ["activity": "no UUID"], ["blob": "no dictionary"],
+            ["blob": ["sha256": .data(Data(count: 32)), "prefix": .data(Data(count: 32)), "size": -1, "offset": 0]],
+            ["blob": ["sha256": .data(Data(count: 32)), "prefix": .data(Data(count: 32)), "size": 1, "offset": 2]],
+            ["blob": ["sha256": .data(Data(count: 31)), "prefix": .data(Data(count: 32)), "size": 1, "offset": 0]],
+        ] as [[String: PropertyList]]
+    )
+    func streamRequests(keys: [String: PropertyList]) throws {
+        let fields = keys.merging(["kind": "openStream", "request": 1]) { $1 }
+        #expect(ReceivedMessage(body: try BinaryPropertyList.encode(.dictionary(fields))) == nil)
+    }
+
+    @Test("A ticket has a token of 32 bytes, a port and a place")
+    func tickets() throws {
+        func read(_ keys: [String: PropertyList]) throws -> ReceivedMessage? {
+            let ticket: [String: PropertyList] = [
+                "kind": "stream", "request": 1, "token": .data(Data(count: 32)), "port": 1,
+            ]
+            return ReceivedMessage(body: try BinaryPropertyList.encode(.dictionary(ticket.merging(keys) { $1 })))
+        }
+        #expect(try read([:]) != nil)
+        for keys: [String: PropertyList] in [
+            ["token": .data(Data(count: 33))], ["port": 0], ["port": 65536], ["offset": -1], ["offset": "1"],
+        ] {
+            #expect(try read(keys) == nil, "\(keys)")
+        }
+    }
+
+    @Test("A receipt says that a blob is stored, or why not; anything else is none")
+    func receipts() throws {
+        func body(_ frame: [UInt8]) -> [UInt8] { Array(frame.dropFirst(4)) }
+        #expect(StreamFrame.receipt(in: body(StreamFrame.receipt(nil))) == .some(nil))
+        let error = HandoffError(.handoffFailed, "no room")
+        #expect(StreamFrame.receipt(in: body(StreamFrame.receipt(error))) == error)
+        #expect(StreamFrame.receipt(in: [1, 2, 3]) == nil)
+        #expect(StreamFrame.token(in: body(StreamFrame.opening(Self.token))) == Self.token)
+        #expect(StreamFrame.token(in: body(StreamFrame.receipt(nil))) == nil)
+        #expect(StreamFrame.length([0, 0, 16, 0]) == 4096)
+        for header: [UInt8] in [[0, 0, 16, 1], [0, 0, 0, 0], [255, 255, 255, 255]] {
+            #expect(StreamFrame.length(header) == nil)
         }
     }
 

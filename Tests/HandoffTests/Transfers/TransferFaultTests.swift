@@ -12,29 +12,9 @@ struct TransferFaultTests {
         directory = try TransferDirectory()
     }
 
-    /// Runs a test on a file system of a few MiB of its own.
-    private func withSmallDisk(mebibytes: Int, _ body: (_ path: String) async throws -> Void) async throws {
-        let path = directory.path + "/disk"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        try run("/bin/mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m", "none", path)
-        do {
-            try await body(path)
-        } catch {
-            try run("/bin/umount", path)
-            throw error
-        }
-        try run("/bin/umount", path)
-    }
-
-    private func run(_ program: String, _ arguments: String...) throws {
-        let process = try Process.run(URL(fileURLWithPath: program), arguments: arguments)
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-    }
-
     @Test("names the disk that is full, keeps what came, and goes on when there is room", .enabled(if: geteuid() == 0))
     func diskFull() async throws {
-        try await withSmallDisk(mebibytes: 4) { path in
+        try await directory.withSmallDisk(mebibytes: 4) { path in
             let content = makeContent(3 << 20)
             let digest = digest(content)
             let file = try await IncomingFile.open(path + "/file", size: Int64(content.count), digest: digest)
@@ -68,7 +48,7 @@ struct TransferFaultTests {
 
     @Test("lets the same bytes be given again after the disk was full", .enabled(if: geteuid() == 0))
     func retriesAppend() async throws {
-        try await withSmallDisk(mebibytes: 2) { path in
+        try await directory.withSmallDisk(mebibytes: 2) { path in
             let content = makeContent(3 << 19)
             let file = try await IncomingFile.open(path + "/file", size: Int64(content.count), digest: digest(content))
             try await file.append(Array(content[..<1_000]))

@@ -55,6 +55,26 @@ final class TransferDirectory: Sendable {
         )
     }
 
+    /// Runs a test on a file system of a few MiB of its own.
+    func withSmallDisk(mebibytes: Int, _ body: (_ path: String) async throws -> Void) async throws {
+        let path = self.path + "/disk"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try run("/bin/mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m", "none", path)
+        do {
+            try await body(path)
+        } catch {
+            try run("/bin/umount", path)
+            throw error
+        }
+        try run("/bin/umount", path)
+    }
+
+    private func run(_ program: String, _ arguments: String...) throws {
+        let process = try Process.run(URL(fileURLWithPath: program), arguments: arguments)
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
     /// Leaves a partial file, as a transfer does that was killed.
     func leavePartial(of content: [UInt8], _ left: [UInt8]) throws {
         try Data(left).write(to: URL(fileURLWithPath: PartialFile.path(for: digest(content), target: target)))
@@ -70,9 +90,22 @@ func digest(_ content: [UInt8]) -> ContentDigest {
 /// Content in which no two parts are the same.
 func makeContent(_ count: Int) -> [UInt8] {
     var state: UInt64 = 0x9E37_79B9
-    return (0..<count).map { _ in
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return UInt8(truncatingIfNeeded: state >> 56)
+    var content = [UInt8](repeating: 0, count: (count + 7) / 8 * 8)
+    content.withUnsafeMutableBytes { bytes in
+        for offset in stride(from: 0, to: bytes.count, by: 8) {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            bytes.storeBytes(of: state, toByteOffset: offset, as: UInt64.self)
+        }
+    }
+    return Array(content.prefix(count))
+}
+
+/// The same in MiB, quickly: each of them is told from the others by its first byte.
+func makeContent(mebibytes: UInt8) -> [UInt8] {
+    let piece = makeContent(1 << 20)
+    return (0..<mebibytes).reduce(into: []) { content, number in
+        content += piece
+        content[content.count - piece.count] = number
     }
 }
 
