@@ -361,7 +361,10 @@ struct StreamEndTests {
         await #expect(throws: TransportError(.truncated)) { try await writing.value }
         await door.listener.close()
     }
+}
 
+@Suite("Many streams", .timeLimit(.minutes(10)))
+struct ManyStreamsTests {
     @Test("Streams one after the other leave no file descriptor behind")
     func leavesNoDescriptor() async {
         await #expect(processExitsWith: .success) {
