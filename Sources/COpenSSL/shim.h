@@ -38,6 +38,11 @@ static inline COpenSSL_Outcome COpenSSL_SSL_read(SSL *ssl, void *buffer, int cou
     return COpenSSL_outcome(ssl, SSL_read(ssl, buffer, count));
 }
 
+static inline COpenSSL_Outcome COpenSSL_SSL_peek(SSL *ssl, void *buffer, int count) {
+    ERR_clear_error();
+    return COpenSSL_outcome(ssl, SSL_peek(ssl, buffer, count));
+}
+
 static inline COpenSSL_Outcome COpenSSL_SSL_write(SSL *ssl, const void *bytes, int count) {
     ERR_clear_error();
     return COpenSSL_outcome(ssl, SSL_write(ssl, bytes, count));

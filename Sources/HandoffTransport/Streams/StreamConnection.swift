@@ -121,7 +121,8 @@ extension StreamConnection {
     ///   48 KiB or more at a time are fast.
     /// - Throws: `TransportError`: the other end's reason where it has refused us, `timedOut` after 30 s in which
     ///   nothing moved, `closed` after `finish`, `close` or `abort`. `CancellationError` when the task is cancelled; then
-    ///   nothing more can be written, and the other end will read a truncation: a part never passes for the whole.
+    ///   nothing more can be written, and the other end will read a truncation: a part never passes for the whole. What
+    ///   the other end has sent can be read after any of them but `timedOut` and `closed`.
     public nonisolated(nonsending) func write(_ bytes: some Collection<UInt8>) async throws {
         guard bytes.withContiguousStorageIfAvailable({ _ in }) != nil else { return try await write(Array(bytes)) }
         try begin(\.writing, "one task writes at a time")

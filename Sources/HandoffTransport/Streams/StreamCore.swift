@@ -53,7 +53,7 @@ struct StreamCore {
             if hasReadEnd { return .moved(0) }
             switch try guarding({ engine in try engine.read(into: buffer) }) {
             case .bytes(let count):
-                _ = try flush()  // an answer to a key update, say
+                _ = try? flush()  // an answer to a key update, say
                 return .moved(count)
             case .closed:
                 hasReadEnd = true
@@ -74,7 +74,6 @@ struct StreamCore {
     ///
     /// Without bytes it only waits for that: it moves 0 as soon as the socket has taken everything.
     mutating func write(_ bytes: UnsafeRawBufferPointer) throws -> Step {
-        try checkWritable()
         if engine.hasSentClose { throw TransportError(.closed) }
         guard try flush() else { return .waits(.writable) }
         let batch = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.sendBatch))
@@ -84,13 +83,21 @@ struct StreamCore {
     }
 
     /// Sends what was encrypted; false where the socket does not take all of it yet.
+    ///
+    /// A failure ends the writing alone: what the other end has sent before it broke off can still be read.
     private mutating func flush() throws -> Bool {
         let socket = try openSocket()
+        if let writeFailure { throw writeFailure }
         while engine.output.count > 0 {
             switch socket.send(engine.output.bytes) {
             case .bytes(let count): engine.output.drop(count)
             case .wouldBlock: return false
-            case .failed(let cause): throw end(reason(behind: TransportError(lost: cause), on: socket))
+            case .failed(let cause):
+                // The other end's reason may wait to be read.
+                _ = engine.input.receive(atMost: Handshake.lingerInput, from: socket)
+                let failure = engine.peekFailure() ?? TransportError(lost: cause)
+                writeFailure = failure
+                throw failure
             }
         }
         return true
@@ -99,8 +106,7 @@ struct StreamCore {
     /// Says close_notify and shuts the writing side, once everything before it has been sent.
     mutating func finish() throws -> Step {
         if hasFinished { return .moved(0) }
-        try checkWritable()
-        engine.close()
+        if writeFailure == nil { engine.close() }
         guard try flush() else { return .waits(.writable) }
         socket?.shutDownWriting()
         hasFinished = true
@@ -109,7 +115,7 @@ struct StreamCore {
 
     /// Notes that a write was not done: no close_notify may make the other end take a part for the whole.
     mutating func breakWriting() {
-        writeFailure = TransportError(.closed, detail: "a write was not done")
+        writeFailure = writeFailure ?? TransportError(.closed, detail: "a write was not done")
     }
 
     /// Ends the stream, for the first reason that is given.
@@ -131,22 +137,6 @@ struct StreamCore {
     private func openSocket() throws -> Socket {
         guard let socket else { throw failure ?? TransportError(.closed) }
         return socket
-    }
-
-    private func checkWritable() throws {
-        _ = try openSocket()
-        if let writeFailure { throw writeFailure }
-    }
-
-    /// A write that failed because the other end has closed: its reason may wait to be read.
-    private func reason(behind error: TransportError, on socket: Socket) -> TransportError {
-        _ = engine.input.receive(atMost: Handshake.lingerInput, from: socket)
-        do {
-            while case .bytes = try engine.read() {}
-            return error
-        } catch let reason {
-            return reason as? TransportError ?? error
-        }
     }
 
     /// A failure of TLS ends the stream; the other end is told by the alert that was made.

@@ -179,6 +179,17 @@ package final class TLSEngine {
         return .bytes(count)
     }
 
+    /// Why the other end has broken off, where that is the next thing to read; no plaintext is taken.
+    func peekFailure() -> TransportError? {
+        if let failure { return failure }
+        var byte: UInt8 = 0
+        let outcome = COpenSSL_SSL_peek(ssl, &byte, 1)
+        switch outcome.error {
+        case SSL_ERROR_NONE, SSL_ERROR_WANT_READ, SSL_ERROR_ZERO_RETURN: return nil
+        default: return fail(outcome)
+        }
+    }
+
     /// Encrypts bytes to be sent.
     ///
     /// - Throws: `TransportError`.
