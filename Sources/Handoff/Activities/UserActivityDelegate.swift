@@ -17,7 +17,8 @@ public protocol UserActivityDelegate: AnyObject, Sendable {
     /// A device that fetched the activity has opened a stream, for what is too large for userInfo.
     ///
     /// Called where ``UserActivity/supportsContinuationStreams`` is true, beside the other callbacks, once for each
-    /// stream, several at a time. The stream is closed in order when this returns, and cut off where the peer stops.
+    /// stream, several at a time. The stream is closed in order when this returns, and cut off where the peer stops; an
+    /// app that could not write all of it calls ``StreamConnection/abort()``, so that a part is not taken for the whole.
     ///
     /// - Parameters:
     ///   - activity: The activity.
