@@ -89,8 +89,11 @@ extension NotesProgram {
             .attachment(matching: arguments.required("ATTACHMENT"))
         let path = path(for: attachment, output: arguments["output"] ?? ".")
         do {
-            try await withProgress(of: attachment.name, isJSON: false) { tell in
-                try await store.copy(attachment, to: path, replacing: arguments.has("force"), progress: tell)
+            // Nobody looks for what would be left beside a file that is not there.
+            try await untilSignal {
+                try await withProgress(of: attachment.name, isJSON: false) { tell in
+                    try await store.copy(attachment, to: path, replacing: arguments.has("force"), progress: tell)
+                }
             }
         } catch let error as TransferError where error.code == .targetExists {
             throw CommandFailure("\(path) exists: choose another name with --output, or replace it with --force")
@@ -128,6 +131,19 @@ extension NotesProgram {
         }
         let name = attachment.suggestedFileName
         return output == "." ? name : output.hasSuffix("/") ? output + name : "\(output)/\(name)"
+    }
+}
+
+/// Does something that the user may break off by Ctrl-C, and that then tidies up.
+private func untilSignal(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    let signals = await SignalStream.open()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            for await _ in signals { throw CancellationError() }
+        }
+        defer { group.cancelAll() }
+        try await group.next()
     }
 }
 

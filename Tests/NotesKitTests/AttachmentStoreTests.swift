@@ -188,16 +188,21 @@ struct AttachmentStoreTests {
         #expect(store.blobState(of: attachment) == .missing)
     }
 
-    @Test("that nobody needs leave no partial file either, unless it is being written")
+    @Test("that nobody needs leave no partial file after a day either, unless it is being written")
     func partials() async throws {
         let store = try await directory.openStore()
         let attachment = try Attachment(name: "a", size: 10, digest: makeDigest(7))
         let file = try await store.receiveBlob(of: attachment)
         try await file.append([1, 2, 3])
-        try await store.removeUnneededBlobs()
+        let today = try FileManager.default.attributesOfItem(atPath: directory.path)[.modificationDate] as? Date
+        let tomorrow = try #require(today).timeIntervalSince1970 + 25 * 3_600
+        let later = try await directory.openStore(now: tomorrow)
+        try await later.removeUnneededBlobs()
         #expect(blobs.count == 1)
         await file.close()
         try await store.removeUnneededBlobs()
+        #expect(blobs.count == 1)
+        try await later.removeUnneededBlobs()
         #expect(blobs.isEmpty)
     }
 

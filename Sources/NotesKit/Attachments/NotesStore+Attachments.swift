@@ -81,7 +81,10 @@ extension NotesStore {
         )
         do {
             try await following(file.progress, progress) { try await source.copy(into: file) }
-        } catch let error as TransferError where error.code == .digestMismatch {
+        } catch {
+            // A part of a file that is on this disk anyway is not worth keeping.
+            try? await file.discard()
+            guard (error as? TransferError)?.code == .digestMismatch else { throw error }
             throw NotesStoreError(
                 .corrupt,
                 "the content of “\(attachment.name)” is damaged on this disk: remove \(source.path), and carry on with the "

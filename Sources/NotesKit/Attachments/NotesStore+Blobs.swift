@@ -53,8 +53,11 @@ extension NotesStore {
         )
     }
 
-    /// Removes the contents that no note, no replaced text and no grant needs any more, and what broken transfers of
-    /// such contents have left.
+    /// How long what a broken transfer has left is kept, where nothing needs the content: the user may try again.
+    static let partialLifetime = Duration.seconds(24 * 3_600)
+
+    /// Removes the contents that no note, no replaced text and no grant needs any more, and after a day what broken
+    /// transfers of such contents have left.
     ///
     /// Other processes may use the store meanwhile: an attachment is saved under the lock that is held here, and only
     /// where its content is there.
@@ -72,14 +75,20 @@ extension NotesStore {
                     guard !needed.contains(digest) else { continue }
                     try? Directory.remove(path)
                     removed += 1
-                } else if let digest = IncomingFile.digest(ofPartial: path), !needed.contains(digest),
-                    let partial = try? DiskFile(path, for: .readingOwn), (try? partial.lock()) == true
-                {
-                    try? Directory.remove(path)
+                } else if let digest = IncomingFile.digest(ofPartial: path), !needed.contains(digest) {
+                    removeOldPartial(path)
                 }
             }
             return removed
         }
+    }
+
+    private func removeOldPartial(_ path: String) {
+        let limit = Duration.seconds(now().timeIntervalSince1970) - Self.partialLifetime
+        guard let status = try? FileStatus.of(path), status.modified < limit,
+            let partial = try? DiskFile(path, for: .readingOwn), (try? partial.lock()) == true
+        else { return }
+        try? Directory.remove(path)
     }
 
     private func neededDigests() throws -> Set<ContentDigest> {
