@@ -12,7 +12,7 @@ extension NotesProgram {
             + "content is kept once, whatever notes it belongs to. Attaching is a change of the note, and reaches your "
             + "other machines with it.\n\n"
             + "With --json: one object a line. Those whose event is “progress” have the keys name, stage (checking, "
-            + "moving), completed and total (in bytes); those whose event is “attached” have name, size and sha256.",
+            + "copying), completed and total (in bytes); those whose event is “attached” have name, size and sha256.",
         positionals: [note(), .variadic("FILE", "The files; symbolic links are followed", completion: .file)],
         options: [.flag("json", "Print JSON, one event a line")],
         examples: [
@@ -26,11 +26,11 @@ extension NotesProgram {
         let note = try await store.note(matching: arguments.required("NOTE"))
         let isJSON = arguments.has("json")
         for file in files {
-            let changed = try await withProgress(of: file, isJSON: isJSON) { tell in
+            let name = Attachment.name(ofFile: file)
+            let changed = try await withProgress(of: name, isJSON: isJSON) { tell in
                 try await store.attach(file, to: note.id, progress: tell)
             }
             await tellPeer(changed: changed)
-            let name = Attachment.name(ofFile: file)
             if isJSON, let attachment = changed.attachments.first(where: { $0.name == name }) {
                 try StandardOutput.writeJSON(AttachedEvent(attachment))
             }
@@ -162,7 +162,9 @@ private func withProgress<Result: Sendable>(
     async let shown: Void = {
         var display = ProgressDisplay(isJSON ? .events : .on(.standardError(environment: environment)))
         for await progress in stream {
-            display.show(name, stage: progress.stage.rawValue, completed: progress.completed, total: progress.total)
+            // What is received elsewhere is copied here.
+            let stage = progress.stage == .checking ? "checking" : "copying"
+            display.show(name, stage: stage, completed: progress.completed, total: progress.total)
         }
         display.end()
     }()
