@@ -156,6 +156,21 @@ struct AttachmentStoreTests {
         #expect(try content(out) == "from afar")
     }
 
+    @Test("that are broken off while they are saved leave nothing behind")
+    func cancelledCopy() async throws {
+        let store = try await directory.openStore()
+        let note = try await store.create(title: "T", content: "")
+        let attachment = try #require(try await store.attach(file("a", "a"), to: note.id).attachments.first)
+        let out = directory.path + "/out"
+        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: false)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await store.copy(attachment, to: out + "/a")
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: out).isEmpty)
+    }
+
     @Test("that are damaged on the disk are not given out")
     func damaged() async throws {
         let store = try await directory.openStore()
