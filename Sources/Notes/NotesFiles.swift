@@ -41,9 +41,19 @@ struct NotesFiles {
         return client
     }
 
-    /// Asks the running peer; where there is none, a visitor, who looks for the others first.
+    /// Asks the running peer; where there is none, a visitor, who looks for the others first. Shows how far it is.
     func ask(_ request: ControlRequest, _ arguments: Arguments) async throws -> ControlReply {
-        if let peer = try connectToPeer() { return try await peer.request(request) }
+        try await withProgress(isJSON: arguments.has("json")) { tell in
+            try await ask(request, arguments) { tell($0.name, $0.stage, $0.completed, $0.total) }
+        }
+    }
+
+    private func ask(
+        _ request: ControlRequest,
+        _ arguments: Arguments,
+        tell: @escaping @Sendable (ProgressReport) -> Void
+    ) async throws -> ControlReply {
+        if let peer = try connectToPeer() { return try await peer.request(request, tell: tell) }
         let log = log(arguments)
         let service = try NotesService(
             store: try await openStore(),
@@ -53,7 +63,7 @@ struct NotesFiles {
             isVisitor: true,
             log: log
         )
-        return try await service.visit(for: request)
+        return try await service.visit(for: request, tell: tell)
     }
 }
 

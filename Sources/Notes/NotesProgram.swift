@@ -10,6 +10,7 @@ enum NotesProgram {
         version: Version.current,
         verbs: [
             runVerb, newVerb, editVerb, listVerb, showVerb, removeVerb,
+            attachVerb, attachmentsVerb, saveAttachmentVerb, detachVerb, fetchVerb,
             openVerb, closeVerb, activitiesVerb, continueVerb, sendVerb, statusVerb,
         ]
     )

@@ -8,7 +8,7 @@ extension NotesProgram {
         "list",
         "List the notes, the latest changed first",
         discussion: "With --json: one array, of objects with the keys id, title, bytes (the text's length in UTF-8), "
-            + "created and modified (ISO 8601, UTC).",
+            + "attachments (how many), created and modified (ISO 8601, UTC).",
         options: [.flag("json", "Print JSON"), .flag("titles", "Print the titles only, one a line")]
     ) { arguments in
         let notes = try await openStore().list()
@@ -29,9 +29,11 @@ extension NotesProgram {
         "show",
         "Print a note's text",
         discussion: "The text is printed byte for byte; on a terminal, control characters are shown as escapes.\n\n"
-            + "With --json: one object with the keys id, title, content, created and modified (ISO 8601, UTC), version "
-            + "(for each machine's notes, how many of its saves the text contains) and hash (in hex; SHA-256 of title "
-            + "and content, each after its length in bytes as 32 bits, big-endian).",
+            + "With --json: one object with the keys id, title, content, attachments (objects with name, size and "
+            + "sha256), created and modified (ISO 8601, UTC), version (for each machine's notes, how many of its saves "
+            + "the text contains) and hash (in hex; SHA-256 of title and content, each after its length in bytes as 32 "
+            + "bits, big-endian; then, for each attachment, of its name in the same way, its size as 64 bits and its "
+            + "SHA-256).",
         positionals: [note()],
         options: [.flag("json", "Print JSON")],
         examples: [Example("notes show Groceries | lpr", "Print a note on paper")]
@@ -41,21 +43,36 @@ extension NotesProgram {
             try StandardOutput.writeJSON(ShownNote(note))
         } else if Terminal.standardOutput(environment: environment).isTerminal {
             try StandardOutput.write(printableLines(note.content))
+            tellOfAttachments(note)
         } else {
             try StandardOutput.write(note.content)
         }
         return .done
     }
 
+    /// Says on stderr what the text alone would not.
+    private static func tellOfAttachments(_ note: Note) {
+        guard !note.attachments.isEmpty else { return }
+        let names = note.attachments.map { printable($0.name) }.joined(separator: ", ")
+        StandardError.write("\(note.content.hasSuffix("\n") ? "" : "\n")Attached: \(names)\n")
+    }
+
     private static func table(of notes: [NoteSummary]) -> Table {
-        var table = Table(columns: [
-            .init("ID"), .init("TITLE", isFlexible: true), .init("BYTES", isNumeric: true), .init("MODIFIED"),
-        ])
+        // Those who attach nothing need no column of zeros.
+        let hasAttachments = notes.contains { $0.attachmentCount > 0 }
+        let files = hasAttachments ? [Table.Column("FILES", isNumeric: true)] : []
+        var table = Table(
+            columns: [.init("ID"), .init("TITLE", isFlexible: true), .init("BYTES", isNumeric: true)] + files
+                + [.init("MODIFIED")]
+        )
         let ids = notes.map(\.id.text)
         // As few digits as tell all notes apart, and not so few that the next note would need more.
         let length = (8..<36).first { length in Set(ids.map { $0.prefix(length) }).count == ids.count } ?? 36
         for (note, id) in zip(notes, ids) {
-            table.append([String(id.prefix(length)), note.title, "\(note.contentBytes)", localTime(note.modified)])
+            let files = hasAttachments ? ["\(note.attachmentCount)"] : []
+            table.append(
+                [String(id.prefix(length)), note.title, "\(note.contentBytes)"] + files + [localTime(note.modified)]
+            )
         }
         return table
     }
@@ -85,6 +102,7 @@ private struct ListedNote: Encodable {
     let id: String
     let title: String
     let bytes: Int
+    let attachments: Int
     let created: Date
     let modified: Date
 
@@ -92,6 +110,7 @@ private struct ListedNote: Encodable {
         id = note.id.text
         title = note.title
         bytes = note.contentBytes
+        attachments = note.attachmentCount
         created = note.created
         modified = note.modified
     }
@@ -102,6 +121,7 @@ private struct ShownNote: Encodable {
     let id: String
     let title: String
     let content: String
+    let attachments: [Attachment]
     let created: Date
     let modified: Date
     let version: [String: UInt64]
@@ -111,6 +131,7 @@ private struct ShownNote: Encodable {
         id = note.id.text
         title = note.title
         content = note.content
+        attachments = note.attachments
         created = note.created
         modified = note.modified
         version = note.version.counters

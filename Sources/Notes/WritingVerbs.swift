@@ -34,6 +34,8 @@ extension NotesProgram {
         }
         try await store.remove(id: note.id)
         await tellPeer(changed: note)
+        // Not its own, which the text that was removed still has, but those of texts that are forgotten by now.
+        try await store.removeUnneededBlobs()
         return .done
     }
 

@@ -20,10 +20,11 @@ struct CommandProblem: Error, CustomStringConvertible {
 final class RunningCommand: Sendable {
     /// What one of its streams has brought, and a signal at each change.
     private final class Stream: Sendable {
-        private let text = LockedBox("")
+        private let bytes = LockedBox<[UInt8]>([])
         private let changes = BoundedChannel<Void>(capacity: 1)
 
-        var soFar: String { text.withLock { $0 } }
+        /// As a whole: a character may have come in two parts.
+        var soFar: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
 
         /// Reads to the end, on a thread of its own since it blocks.
         func follow(_ descriptor: CInt) {
@@ -32,7 +33,7 @@ final class RunningCommand: Sendable {
                 while true {
                     let count = read(descriptor, &buffer, buffer.count)
                     guard count > 0 else { break }
-                    text.withLock { $0 += String(decoding: buffer[..<count], as: UTF8.self) }
+                    bytes.withLock { $0 += buffer[..<count] }
                     _ = try? changes.offer(())
                 }
                 close(descriptor)

@@ -18,6 +18,9 @@ let testHash: NoteHash = { bytes in
     }
 }
 
+/// Swift Testing has a type of that name, too.
+typealias Attachment = NotesKit.Attachment
+
 /// A directory for one test, removed with everything in it.
 final class TemporaryDirectory: Sendable {
     let path: String
@@ -36,12 +39,13 @@ final class TemporaryDirectory: Sendable {
     func openStore(
         machine: String = "A",
         at path: String? = nil,
-        busyTimeout: Duration = NotesStore.busyTimeout
+        busyTimeout: Duration = NotesStore.busyTimeout,
+        now: Double = 1_000
     ) async throws -> NotesStore {
         try await NotesStore.open(
             path: path ?? database,
             hash: testHash,
-            now: { Date(timeIntervalSince1970: 1_000) },
+            now: { Date(timeIntervalSince1970: now) },
             busyTimeout: busyTimeout,
             newReplicaID: machine
         )
@@ -50,11 +54,18 @@ final class TemporaryDirectory: Sendable {
 
 let testID = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
 
-func makeNote(_ content: String, _ counters: [String: UInt64], title: String = "T", id: UUID = testID) throws -> Note {
+func makeNote(
+    _ content: String,
+    _ counters: [String: UInt64],
+    title: String = "T",
+    id: UUID = testID,
+    attachments: [Attachment] = []
+) throws -> Note {
     try Note(
         id: id,
         title: title,
         content: content,
+        attachments: attachments,
         version: VersionVector(counters: counters),
         created: Date(timeIntervalSince1970: 0),
         modified: Date(timeIntervalSince1970: 0),

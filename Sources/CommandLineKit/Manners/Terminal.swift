@@ -8,6 +8,8 @@ public struct Terminal: Sendable, Equatable {
     public let width: Int?
     /// Whether colours and cursor movements are welcome: not on a dumb terminal, nor where `NO_COLOR` is set.
     public let isStyled: Bool
+    /// Whether a line can be drawn anew: not on a dumb terminal, but whatever `NO_COLOR` says about colours.
+    public let redraws: Bool
 
     /// The terminal of standard output.
     public static func standardOutput(environment: [String: String]) -> Terminal {
@@ -33,8 +35,8 @@ public struct Terminal: Sendable, Equatable {
         // COLUMNS is what the user says, which goes before what the terminal says.
         let wanted = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         width = isTerminal ? wanted ?? columns ?? 80 : nil
-        let isPlain = environment["TERM"] == "dumb" || environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        isStyled = isTerminal && !isPlain
+        redraws = isTerminal && environment["TERM"] != "dumb"
+        isStyled = redraws && environment["NO_COLOR"]?.isEmpty ?? true
     }
 }
 

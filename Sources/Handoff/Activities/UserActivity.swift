@@ -224,6 +224,14 @@ public final class UserActivity: Sendable {
         }
     }
 
+    /// Tells the app that a device is about to get what was saved.
+    func willTravel(to peer: RemotePeer, lane: CallbackLane, clock: MonotonicClock) async {
+        let delegate = content.withLock { $0.delegate }
+        _ = try? await lane.run(limit: Self.saveLimit, clock: clock, timeoutError: CancellationError()) { [self] in
+            await delegate?.userActivity(self, willTravelTo: peer)
+        }
+    }
+
     /// Lets the app talk over a stream that a device which fetched the activity has opened.
     func didOpen(_ stream: StreamConnection, for peer: RemotePeer) async {
         let delegate = content.withLock { $0.delegate }

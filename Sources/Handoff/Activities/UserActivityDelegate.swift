@@ -10,6 +10,9 @@ public protocol UserActivityDelegate: AnyObject, Sendable {
     /// - Throws: Why the state cannot be saved; the peer that asked is told that it could not, and nothing travels.
     func userActivityWillSave(_ activity: UserActivity) async throws
 
+    /// What was saved is about to be given to a device: what it may ask for next can be allowed now. It has 2 s.
+    func userActivity(_ activity: UserActivity, willTravelTo peer: RemotePeer) async
+
     /// Another device goes on with the activity. It stays valid here; only an app whose activity must not live twice
     /// invalidates it now.
     func userActivityWasContinued(_ activity: UserActivity) async
@@ -28,6 +31,9 @@ public protocol UserActivityDelegate: AnyObject, Sendable {
 }
 
 extension UserActivityDelegate {
+    /// Does nothing about it.
+    public func userActivity(_ activity: UserActivity, willTravelTo peer: RemotePeer) async {}
+
     /// Writes nothing.
     public func userActivity(_ activity: UserActivity, didOpen stream: StreamConnection, for peer: RemotePeer) async {}
 }

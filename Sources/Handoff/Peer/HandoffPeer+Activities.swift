@@ -90,20 +90,22 @@ extension HandoffPeer {
     // MARK: - Those who take it
 
     /// Answers a peer's `fetch`: only now does the app save its state.
-    func answer(_ request: Int, activity id: UUID, to peer: PeerID) async -> Message {
-        guard let activity = activity(id, for: peer) else {
+    func answer(_ request: Int, activity id: UUID, to peer: RemotePeer) async -> Message {
+        guard let activity = activity(id, for: peer.id) else {
             return .failure(request: request, HandoffError(.handoffFailed, "the activity is not offered any more"))
         }
         guard !activity.state.isExpired(at: wallClock()) else {
             return .failure(request: request, HandoffError(.expired, "the activity's time is over"))
         }
         var served = served.first { $0.activity === activity } ?? ServedActivity(activity: activity)
-        if served.fetchers.count < HandoffConfiguration.maximumLinks { served.fetchers.insert(peer) }
+        if served.fetchers.count < HandoffConfiguration.maximumLinks { served.fetchers.insert(peer.id) }
         self.served.removeAll { $0.activity === activity }
         self.served.append(served)
         if self.served.count > Self.servedCount { self.served.removeFirst() }
         do {
-            return .activity(request: request, try await save(activity))
+            let payload = try await save(activity)
+            await activity.willTravel(to: peer, lane: lane, clock: clock)
+            return .activity(request: request, payload)
         } catch {
             log(.warning, "the activity's state cannot travel: \(error)", ["activity.type": activity.type])
             let unsaved = HandoffError(.handoffFailed, "the state could not be saved")
@@ -125,6 +127,8 @@ extension HandoffPeer {
         if link(to: peer) != nil, served[index].continuers.count < HandoffConfiguration.maximumLinks {
             served[index].continuers.insert(peer)
         }
+        // It may have changed since it was fetched.
+        tellContinuers()
         let activity = served[index].activity
         spawn { await activity.wasContinued(lane: self.lane, clock: self.clock) }
     }

@@ -57,7 +57,7 @@ extension HandoffPeer: LinkOwner {
             links[link.id]?.hasToldOffers = true
             changed()
         case .fetch(let request, let activity):
-            let isTaken = spawn { await link.serve { await self.answer(request, activity: activity, to: peer.id) } }
+            let isTaken = spawn { await link.serve { await self.answer(request, activity: activity, to: peer) } }
             if !isTaken { await link.serve { [tooBusy] in .failure(request: request, tooBusy) } }
         case .send(let request, let offer):
             let isTaken = spawn { await self.receive(offer, request: request, from: peer, over: link) }

@@ -139,7 +139,7 @@ extension HandoffPeer {
 
     /// Sends a file from a place on, and waits until the other end has it on its disk, or says that it takes no more.
     private static func send(_ file: OutgoingFile, from start: Int64, over stream: StreamConnection) async throws {
-        try await withThrowingTaskGroup(of: HandoffError??.self) { group in
+        try await withThrowingTaskGroup(of: [String: PropertyList]?.self) { group in
             group.addTask {
                 do {
                     try await write(file, from: start, to: stream)
@@ -148,11 +148,11 @@ extension HandoffPeer {
                 }
                 return nil
             }
-            group.addTask { try await receipt(on: stream) }
+            group.addTask { try await stream.readMessage() }
             defer { group.cancelAll() }
             for try await receipt in group {
                 guard let receipt else { continue }
-                if let failure = receipt { throw failure }
+                if let failure = StreamFrame.failure(in: receipt) { throw failure }
                 return
             }
             throw HandoffError(.handoffFailed, "the peer did not say whether it stored the file")
@@ -170,10 +170,5 @@ extension HandoffPeer {
             piece = try await following
         }
         try await stream.finish()
-    }
-
-    private static func receipt(on stream: StreamConnection) async throws -> HandoffError?? {
-        guard let body = try await stream.readFrame() else { return nil }
-        return StreamFrame.receipt(in: body)
     }
 }

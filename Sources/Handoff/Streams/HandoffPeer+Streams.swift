@@ -14,7 +14,7 @@ extension HandoffPeer {
     private static let maximumStreamsOfPeer = 32
     /// How many there may be in all.
     private static let maximumStreams = 64
-    /// The first frame has to be there by then.
+    /// The first message has to be there by then.
     private static let openingLimit = Duration.seconds(5)
 
     /// Opens a stream of an activity that was continued here, for what is too large for its userInfo.
@@ -150,11 +150,11 @@ extension HandoffPeer {
     }
 
     private func redeem(_ stream: StreamConnection, at place: String) async -> StreamGrant? {
-        let late = TransportError(.timedOut, detail: "the first frame of a stream")
-        let body = try? await withDeadline(Self.openingLimit, clock: clock, timeoutError: late) {
-            try await stream.readFrame()
+        let late = TransportError(.timedOut, detail: "the first message of a stream")
+        let message = try? await withDeadline(Self.openingLimit, clock: clock, timeoutError: late) {
+            try await stream.readMessage()
         }
-        guard let body, let token = StreamFrame.token(in: body),
+        guard let message, let token = StreamFrame.token(in: message),
             let grant = tokens.redeem(token, by: stream.peer.fingerprint, at: clock.now)
         else {
             log(.warning, "a stream without a token that is good was refused", ["peer.address": place])
@@ -169,17 +169,6 @@ struct StreamGrant: Sendable {
     let peer: RemotePeer
     /// Runs the stream to its end.
     let serve: @Sendable (StreamConnection) async -> Void
-}
-
-extension StreamConnection {
-    /// Reads one frame and nothing after it.
-    ///
-    /// - Returns: Its body; nil where the stream ended before it, or it is no frame.
-    /// - Throws: `TransportError`; `CancellationError`.
-    func readFrame() async throws -> [UInt8]? {
-        guard let header = try await read(exactly: 4), let length = StreamFrame.length(header) else { return nil }
-        return try await read(exactly: length)
-    }
 }
 
 extension HandoffError {

@@ -1,4 +1,4 @@
-import HandoffSupport
+public import HandoffSupport
 
 /// What has come of a file, beside its target: locked, private, and under a name that is made from the digest, so that
 /// the next try finds it.
@@ -6,14 +6,9 @@ final class PartialFile: Sendable {
     let path: String
     let file: DiskFile
 
-    /// The name beside a target; hidden, and nothing of it comes from a peer but the digest.
-    static func path(for digest: ContentDigest, target: String) -> String {
-        "\(Directory.containing(target))/.\(digest).partial"
-    }
-
     /// Opens the partial file of an earlier try, or makes one.
     init(for digest: ContentDigest, target: String) throws(TransferError) {
-        path = Self.path(for: digest, target: target)
+        path = IncomingFile.partialPath(for: digest, target: target)
         file = try Self.open(path)
     }
 
@@ -86,4 +81,21 @@ final class PartialFile: Sendable {
         }
         try Directory.remove(path)
     }
+}
+
+extension IncomingFile {
+    /// Where the content is while it comes: beside the target, under a hidden name that is made from the digest alone.
+    public static func partialPath(for digest: ContentDigest, target: String) -> String {
+        "\(Directory.containing(target))/\(prefix)\(digest)\(suffix)"
+    }
+
+    /// Reads the digest out of a path that ``partialPath(for:target:)`` gave; nil for any other.
+    public static func digest(ofPartial path: String) -> ContentDigest? {
+        let name = path.split(separator: "/").last ?? ""
+        guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
+        return ContentDigest(String(name.dropFirst(prefix.count).dropLast(suffix.count)))
+    }
+
+    private static let prefix = "."
+    private static let suffix = ".partial"
 }

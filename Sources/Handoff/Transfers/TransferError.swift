@@ -72,8 +72,7 @@ extension TransferError {
     static func diskFull(_ directory: String, missing bytes: Int64, cause: SystemError? = nil) -> TransferError {
         TransferError(
             .diskFull,
-            "no room in \(directory): \(bytes) bytes more are needed; what has come is kept, so free some space and try "
-                + "again",
+            "no room in \(directory): \(bytes) bytes more are needed; free some space and try again",
             missingBytes: bytes,
             cause: cause
         )

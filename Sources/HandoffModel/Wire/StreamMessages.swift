@@ -98,36 +98,47 @@ public struct StreamToken: Hashable, Sendable {
     }
 }
 
-/// The frames of a stream connection: the first one of the end that dialled, and the last one of who got a blob.
+/// The messages of a stream connection: the first one of the end that dialled, the last one of who got a blob, and those
+/// that apps send each other. They have the form of a link's frames, and are shorter.
 public enum StreamFrame {
     /// The longest body in bytes.
     public static let maximumBody = 4096
 
-    /// The first frame, which shows the token.
-    public static func opening(_ token: StreamToken) -> [UInt8] {
-        frame(["token": .data(Data(token.bytes))])
-    }
+    /// The first message, which shows the token.
+    public static func opening(_ token: StreamToken) -> [String: PropertyList] { ["token": .data(Data(token.bytes))] }
 
-    /// Reads the body of the first frame.
+    /// Reads the first message.
     ///
     /// - Returns: Nil for anything else.
-    public static func token(in body: [UInt8]) -> StreamToken? {
-        guard let value = try? BinaryPropertyList.decode(body) else { return nil }
-        return value["token"]?.dataValue.flatMap { StreamToken(Array($0)) }
+    public static func token(in message: [String: PropertyList]) -> StreamToken? {
+        message["token"]?.dataValue.flatMap { StreamToken(Array($0)) }
     }
 
-    /// The last frame of who got a blob: that it is stored, or why not.
-    public static func receipt(_ error: HandoffError?) -> [UInt8] {
-        frame(error?.propertyList ?? [:])
-    }
+    /// The last message of who got a blob: that it is stored, or why not.
+    public static func receipt(_ error: HandoffError?) -> [String: PropertyList] { error?.propertyList ?? [:] }
 
-    /// Reads the body of the last frame.
+    /// Reads the last message.
     ///
-    /// - Returns: Nil where it is no receipt; a receipt of nothing where the blob is stored.
-    public static func receipt(in body: [UInt8]) -> HandoffError?? {
-        guard let value = try? BinaryPropertyList.decode(body), value.dictionaryValue != nil else { return nil }
-        guard value["code"] != nil else { return .some(nil) }
-        return HandoffError(value).map { .some($0) }
+    /// - Returns: Nil where the blob is stored.
+    public static func failure(in receipt: [String: PropertyList]) -> HandoffError? {
+        receipt.isEmpty ? nil : HandoffError(.dictionary(receipt)) ?? HandoffError(.handoffFailed, "no reason was told")
+    }
+
+    /// Puts a message into a frame.
+    ///
+    /// - Returns: Nil where it cannot be encoded or is too long.
+    public static func encode(_ message: [String: PropertyList]) -> [UInt8]? {
+        guard let body = try? BinaryPropertyList.encode(.dictionary(message)), body.count <= maximumBody else {
+            return nil
+        }
+        return try? Frame.encode(body)
+    }
+
+    /// Reads the body of a frame.
+    ///
+    /// - Returns: Nil where it is no dictionary.
+    public static func decode(_ body: [UInt8]) -> [String: PropertyList]? {
+        (try? BinaryPropertyList.decode(body))?.dictionaryValue
     }
 
     /// The length that the first four bytes of a frame tell.
@@ -136,11 +147,5 @@ public enum StreamFrame {
     public static func length(_ header: [UInt8]) -> Int? {
         let length = header.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return (1...UInt64(maximumBody)).contains(length) ? Int(length) : nil
-    }
-
-    private static func frame(_ fields: [String: PropertyList]) -> [UInt8] {
-        // An error's texts are cut where it is read; what is left of them here is short enough by far.
-        let body = (try? BinaryPropertyList.encode(.dictionary(fields))) ?? []
-        return (try? Frame.encode(body)) ?? []
     }
 }

@@ -9,15 +9,19 @@ extension NotesProgram {
         "continue",
         "Carry on with the note that is open on the nearest of your machines",
         discussion: """
-            Takes the note over and prints its id. Where it was edited on both machines, both texts are kept and named. \
-            Works without a running peer, too, only slower: it then looks for the others first.
+            Takes the note over with its attachments, and prints its id. Where it was edited on both machines, both texts \
+            are kept and named. Where an attachment breaks off, the exit code is 1 and the text is here; the next try goes \
+            on from there. Works without a running peer, too, only slower: it then looks for the others first.
+
+            With --json: one object, on the last line; while attachments are on their way, objects whose event is \
+            “progress” come before it, with the keys name, stage, completed and total (in bytes).
             """,
         options: [
             .value("from", short: "f", "PEER", "Take it from this peer: a host's name, or a prefix of a peer's id"),
             .flag("edit", short: "e", "Open it in the editor, if it is not open in one here already"),
             .flag("follow", "Go on taking what is written there, until you work on the note here"),
             .flag("print-url", "Of what is no note but has a web page, print the page's address"),
-            .flag("json", "One JSON document"),
+            .flag("json", "Print JSON"),
             .flag("verbose", short: "v", "Log what happens"),
         ],
         examples: [
@@ -56,8 +60,9 @@ extension NotesProgram {
         } else {
             try StandardOutput.write(report.note + "\n")
         }
+        let isWhole = tell(report.attachments)
         if report.outcome == .removed { return .failed }
-        guard arguments.has("edit") else { return .done }
+        guard arguments.has("edit") else { return isWhole ? .done : .failed }
         guard !report.isOpenInEditor else {
             StandardError.write("notes: it is open in an editor here already: go on there\n")
             return .done

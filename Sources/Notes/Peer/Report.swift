@@ -19,6 +19,20 @@ func sentence(_ report: ContinueReport) -> String {
     }
 }
 
+/// Tells of the attachments that did not come.
+///
+/// - Returns: Whether all are here.
+func tell(_ attachments: [AttachmentReport]) -> Bool {
+    var areHere = true
+    for attachment in attachments {
+        guard let problem = attachment.problem else { continue }
+        areHere = false
+        StandardError.write("notes: “\(printable(attachment.name))” is not here: \(printable(problem))\n")
+    }
+    if !areHere { StandardError.write("notes: `notes fetch NOTE` goes on with what is missing\n") }
+    return areHere
+}
+
 /// Tells of the nearer peers that failed.
 func tell(_ failures: [ContinueReport.Failure]) {
     for failure in failures {

@@ -8,14 +8,17 @@ extension NotesProgram {
         "send",
         "Send a note to another of your machines",
         discussion: """
-            The note is there, in its newest text, when the command is done; where it was edited on both machines, both \
-            texts are kept there. The other machine decides whether it takes notes that are sent to it: "accept" in its \
+            The note is there, in its newest text and with its attachments, when the command is done; where it was edited on \
+            both machines, both texts are kept there. The other machine decides whether it takes notes that are sent to it: "accept" in its \
             configuration is "any" (the default), "never", or a list of host names and machine ids.
             """,
         positionals: [note()],
         options: [
             .value("to", short: "t", "PEER", "A host's name, or a prefix of a peer's id; see `notes status`"),
-            .flag("json", "One JSON document"),
+            .flag(
+                "json",
+                "Print JSON: one object, on the last line, after progress events as `notes continue` has them"
+            ),
             .flag("verbose", short: "v", "Log what happens"),
         ],
         examples: [Example("notes send Groceries --to kitchen", "Put the note on the machine in the kitchen")]

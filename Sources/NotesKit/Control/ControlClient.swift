@@ -19,21 +19,35 @@ public struct ControlClient: Sendable {
         }
     }
 
-    /// Asks for something and waits for the answer, at most a minute: the peer's own deadlines are shorter.
+    /// Asks for something and waits for the answer, at most a minute from one sign of life to the next: the peer's own
+    /// deadlines are shorter.
     ///
+    /// - Parameters:
+    ///   - request: What it asks.
+    ///   - tell: Told how far a long work is.
     /// - Throws: ``ControlFailure`` where the peer says no or goes away; `SystemError`, `CancellationError`.
-    public func request(_ request: ControlRequest) async throws -> ControlReply {
-        try await withDeadline(
-            .seconds(60),
-            clock: .system,
-            timeoutError: ControlFailure("the running peer does not answer: stop it (notes status shows its pid)")
-        ) {
-            try await socket.writeLine(Array(JSONEncoder().encode(request)))
-            guard let line = try await socket.readLine() else { throw ControlFailure("the running peer went away") }
-            let reply = try JSONDecoder().decode(ControlReply.self, from: Data(line))
-            if case .failed(let message) = reply { throw ControlFailure(message) }
-            return reply
+    public func request(
+        _ request: ControlRequest,
+        tell: @Sendable (ProgressReport) -> Void = { _ in }
+    ) async throws -> ControlReply {
+        try await within(.seconds(60)) { try await socket.writeLine(Array(JSONEncoder().encode(request))) }
+        while true {
+            let line = try await within(.seconds(60)) { try await socket.readLine() }
+            guard let line else { throw ControlFailure("the running peer went away") }
+            switch try JSONDecoder().decode(ControlReply.self, from: Data(line)) {
+            case .progress(let step): tell(step)
+            case .failed(let message): throw ControlFailure(message)
+            case let reply: return reply
+            }
         }
+    }
+
+    private func within<Result: Sendable>(
+        _ limit: Duration,
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let silence = ControlFailure("the running peer does not answer: stop it (notes status shows its pid)")
+        return try await withDeadline(limit, clock: .system, timeoutError: silence, operation: body)
     }
 }
 

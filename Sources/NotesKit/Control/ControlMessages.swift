@@ -18,6 +18,8 @@ public enum ControlRequest: Codable, Sendable, Hashable {
     case continueActivity(from: String?, ContinueOptions)
     /// Send a note to the peer that is named.
     case send(note: UUID, to: String)
+    /// Fetch what is missing of a note's attachments.
+    case fetchAttachments(of: UUID)
 }
 
 /// How to continue.
@@ -45,6 +47,10 @@ public enum ControlReply: Codable, Sendable, Hashable {
     case webpage(WebpageReport)
     /// The answer to `send`.
     case sent(SendReport)
+    /// The answer to `fetchAttachments`.
+    case fetched(FetchReport)
+    /// It is being done; more is to come.
+    case progress(ProgressReport)
     /// It could not be done; the message says why and what to do.
     case failed(message: String)
 }
@@ -136,15 +142,51 @@ public struct ContinueReport: Codable, Sendable, Hashable {
     public let copy: String?
     /// True where an editor has the note open here.
     public let isOpenInEditor: Bool
+    /// Its attachments.
+    public let attachments: [AttachmentReport]
     /// Where it came from.
     public let from: PeerReport
     /// Nearer peers that failed.
     public let failures: [Failure]
 
     private enum CodingKeys: String, CodingKey {
-        case note, title, outcome, copy, from, failures
+        case note, title, outcome, copy, attachments, from, failures
         case isOpenInEditor = "open_in_editor"
     }
+}
+
+/// An attachment of a note that was taken over.
+public struct AttachmentReport: Codable, Sendable, Hashable {
+    /// Its name.
+    public let name: String
+    /// Its length in bytes.
+    public let size: Int64
+    /// The digest of its content, in hexadecimal.
+    public let sha256: String
+    /// Why its content is not here; nil where it is.
+    public let problem: String?
+}
+
+/// What came of fetching a note's attachments.
+public struct FetchReport: Codable, Sendable, Hashable {
+    /// The note's id.
+    public let note: String
+    /// Its title.
+    public let title: String
+    /// Its attachments.
+    public let attachments: [AttachmentReport]
+}
+
+/// How far a long work is.
+public struct ProgressReport: Codable, Sendable, Hashable {
+    /// What is worked on; it may come from a peer.
+    public let name: String
+    /// What is done with it, a word.
+    public let stage: String
+    /// How many bytes are done.
+    public let completed: Int64
+    /// How many there are.
+    public let total: Int64
 }
 
 /// A web page that stands in for an activity which is no note.

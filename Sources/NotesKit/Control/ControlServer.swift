@@ -40,11 +40,15 @@ struct ControlServer {
         let connection = UUID()
         do {
             while let line = try await socket.readLine() {
-                let reply: ControlReply
+                var reply = ControlReply.failed(
+                    message: "the running peer does not know this request: restart it after an update"
+                )
                 if let request = try? JSONDecoder().decode(ControlRequest.self, from: Data(line)) {
-                    reply = await service.answer(request, on: connection)
-                } else {
-                    reply = .failed(message: "the running peer does not know this request: restart it after an update")
+                    let steps = BoundedChannel<ProgressReport>(capacity: 1)
+                    async let told: Void = Self.tell(steps, to: socket)
+                    reply = await service.answer(request, on: connection) { _ = try? steps.offer($0) }
+                    steps.finish()
+                    await told
                 }
                 try await socket.writeLine(Array(JSONEncoder().encode(reply)))
             }
@@ -52,6 +56,14 @@ struct ControlServer {
             // The command is gone, or we stop: either way nobody is left to be told.
         }
         await service.disconnected(connection)
+    }
+
+    /// Tells a command how far its work is; what it does not take in time is left out.
+    private static func tell(_ steps: BoundedChannel<ProgressReport>, to socket: LocalSocket) async {
+        while let step = try? await steps.next() {
+            guard let line = try? JSONEncoder().encode(ControlReply.progress(step)) else { continue }
+            try? await socket.writeLine(Array(line))
+        }
     }
 
     /// Takes the lock that the one running peer holds; the kernel lets go of it when the process ends, however it does.

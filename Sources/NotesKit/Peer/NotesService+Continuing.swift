@@ -11,8 +11,13 @@ extension NotesService {
     /// - Parameters:
     ///   - name: A host's name or a prefix of a peer's id; nil for the nearest.
     ///   - options: How.
+    ///   - tell: Told how far the attachments are.
     /// - Throws: ``ControlFailure``; ``HandoffError``; ``NotesStoreError``.
-    func continueActivity(from name: String?, _ options: ContinueOptions) async throws -> ControlReply {
+    func continueActivity(
+        from name: String?,
+        _ options: ContinueOptions,
+        tell: @escaping Tell
+    ) async throws -> ControlReply {
         let peer = try peer()
         var wanted: PeerID?
         if let name { wanted = try await Self.resolve(name, on: peer).id }
@@ -35,27 +40,36 @@ extension NotesService {
         }
         let restoration = restorations.remove(at: index).restoration
         followed = options.follows ? restoration.note.id : nil
-        return .continued(report(restoration, from: activity.origin, failures: continuation.failures))
+        let notes = [restoration.note] + (restoration.copy.map { [$0] } ?? [])
+        let attachments = await fetchAttachments(of: notes, from: activity.origin.id, tell: tell)
+        return .continued(
+            report(restoration, from: activity.origin, attachments: attachments, failures: continuation.failures)
+        )
     }
 
-    /// Sends a note to the peer that is named, and waits until it is there.
+    /// Sends a note to the peer that is named, and waits until it is there with its attachments.
     ///
     /// - Parameters:
     ///   - note: The note.
     ///   - name: A host's name or a prefix of a peer's id.
+    ///   - tell: Told how far the attachments are.
     /// - Throws: ``ControlFailure``; ``HandoffError``; ``NotesStoreError``.
-    func send(_ note: UUID, to name: String) async throws -> ControlReply {
+    func send(_ note: UUID, to name: String, tell: @escaping Tell) async throws -> ControlReply {
         let peer = try peer()
         guard let note = try await store.note(id: note), !note.isDeleted else {
             throw ControlFailure("there is no such note")
         }
         let target = try await Self.resolve(name, on: peer)
         let activity = try makeActivity(of: note, on: peer)
+        let delivery = Delivery()
+        deliveries[activity.id] = delivery
+        defer { deliveries[activity.id] = nil }
         do {
             try await peer.send(activity, to: target.id)
         } catch let error as HandoffError {
             throw ControlFailure("“\(note.title)” was not taken by \(target.hello.host): \(error.message)")
         }
+        if !note.attachments.isEmpty { try await delivery.wait(tell: tell) }
         return .sent(
             SendReport(
                 note: note.id.uuidString.lowercased(),
@@ -67,14 +81,19 @@ extension NotesService {
 
     /// Does by itself what a running peer would be asked: looks for peers, does it, and leaves again.
     ///
-    /// - Parameter request: `continueActivity` or `send`.
+    /// - Parameters:
+    ///   - request: `continueActivity`, `send` or `fetchAttachments`.
+    ///   - tell: Told how far a long work is.
     /// - Returns: What a running peer would answer.
     /// - Throws: ``ControlFailure``; ``HandoffError``; ``NotesStoreError``; what `HandoffPeer.run` throws.
-    public func visit(for request: ControlRequest) async throws -> ControlReply {
+    public func visit(
+        for request: ControlRequest,
+        tell: @escaping @Sendable (ProgressReport) -> Void
+    ) async throws -> ControlReply {
         let peer = try peer()
         let reply = try await peer.whileRunning {
             try await peer.lookAround(atMost: Self.visitLimit)
-            return await self.answer(request, on: UUID())
+            return await self.answer(request, on: UUID(), tell: tell)
         }
         if case .failed(let message) = reply { throw ControlFailure(message) }
         return reply

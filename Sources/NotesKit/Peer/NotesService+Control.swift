@@ -8,7 +8,8 @@ extension NotesService {
     /// - Parameters:
     ///   - request: What it asks.
     ///   - connection: Its connection, which a lease lasts for.
-    func answer(_ request: ControlRequest, on connection: UUID) async -> ControlReply {
+    ///   - tell: Told how far a long work is.
+    func answer(_ request: ControlRequest, on connection: UUID, tell: @escaping Tell) async -> ControlReply {
         do {
             switch request {
             case .status: return .status(try await status())
@@ -17,8 +18,10 @@ extension NotesService {
             case .close(let note): try await closeNote(note)
             case .hold(let note): try await hold(note, by: .connection(connection))
             case .changed(let note): await noteChanged(note)
-            case .continueActivity(let name, let options): return try await continueActivity(from: name, options)
-            case .send(let note, let name): return try await send(note, to: name)
+            case .continueActivity(let name, let options):
+                return try await continueActivity(from: name, options, tell: tell)
+            case .send(let note, let name): return try await send(note, to: name, tell: tell)
+            case .fetchAttachments(let note): return try await fetchAttachments(of: note, tell: tell)
             }
             return .done
         } catch {

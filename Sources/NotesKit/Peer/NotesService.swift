@@ -16,6 +16,10 @@ public actor NotesService {
     var restorations: [(activity: UUID, restoration: Restoration)] = []
     /// The note that takes what is written at its origin; the one that was continued last, or none.
     var followed: UUID?
+    /// Notes on their way to other machines, by their activities' ids.
+    var deliveries: [UUID: Delivery] = [:]
+    /// Attachments that are being fetched for notes that were sent here; cancelled by ``stop()``.
+    var transfers: [UUID: Task<Void, Never>] = [:]
     let received: @Sendable (ContinueReport) -> Void
 
     /// Makes a service that does nothing yet.
@@ -82,6 +86,8 @@ public actor NotesService {
     /// - Parameter socket: The path of the control socket.
     /// - Throws: ``ControlFailure`` where a peer runs here already; what `HandoffPeer.run` throws.
     public func run(socket: String) async throws {
+        // What broken transfers and killed processes have left; without it, only room is lost.
+        _ = try? await store.removeUnneededBlobs()
         let peer = try peer()
         let server = try ControlServer(path: socket, service: self)
         defer { hasStopped = true }
@@ -97,6 +103,7 @@ public actor NotesService {
     /// Ends the activity and the peer; ``run(socket:)`` returns.
     public func stop() async {
         leases = Leases()
+        for transfer in transfers.values { transfer.cancel() }
         await refresh()
         await startedPeer?.stop()
     }
@@ -153,6 +160,7 @@ public actor NotesService {
         let activity = try peer.makeActivity(type: NoteActivity.type, title: note.title, delegate: self)
         activity.targetContentIdentifier = note.id.uuidString
         activity.requiredUserInfoKeys = NoteActivity.requiredKeys
+        activity.supportsContinuationStreams = true
         return activity
     }
 

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import HandoffSupport
 
 /// A hash function of 32 bytes (SHA-256): the store is given one, since the library that has it belongs to another module.
 public typealias NoteHash = @Sendable ([UInt8]) -> [UInt8]
@@ -11,9 +12,11 @@ public struct Note: Sendable, Hashable, Identifiable {
     public let title: String
     /// The note's text; empty in a tombstone.
     public let content: String
+    /// The files that belong to it, in the order in which they were attached; none in a tombstone.
+    public let attachments: [Attachment]
     /// Which edits this version contains.
     public let version: VersionVector
-    /// What title and text are compared by: the hash of both, each after its length in bytes as a big-endian UInt32.
+    /// What title, text and attachments are compared by: see ``contentHash(title:content:attachments:hash:)``.
     ///
     /// Never `==` on the strings, which takes different bytes for the same letter as equal.
     public let contentHash: [UInt8]
@@ -30,15 +33,17 @@ public struct Note: Sendable, Hashable, Identifiable {
     ///   - id: The note's identity.
     ///   - title: One line; see ``NoteText``.
     ///   - content: The text; see ``NoteText``.
+    ///   - attachments: The files that belong to it, ``Attachment/maximumCount`` at most.
     ///   - version: Which edits the text contains.
     ///   - created: When the note was first made.
     ///   - modified: When this text was saved.
     ///   - hash: The hash function.
-    /// - Throws: ``NotesStoreError`` where ``NoteText`` refuses title or text.
+    /// - Throws: ``NotesStoreError`` where ``NoteText`` refuses title or text, or there are too many attachments.
     public init(
         id: UUID,
         title: String,
         content: String,
+        attachments: [Attachment] = [],
         version: VersionVector,
         created: Date,
         modified: Date,
@@ -46,12 +51,14 @@ public struct Note: Sendable, Hashable, Identifiable {
     ) throws(NotesStoreError) {
         try NoteText.validate(title: title)
         try NoteText.validate(content: content)
+        guard attachments.count <= Attachment.maximumCount else { throw .tooManyAttachments }
         self.init(
             id: id,
             title: title,
             content: content,
+            attachments: attachments,
             version: version,
-            contentHash: Self.contentHash(title: title, content: content, hash: hash),
+            contentHash: Self.contentHash(title: title, content: content, attachments: attachments, hash: hash),
             created: created,
             modified: modified,
             isDeleted: false
@@ -63,6 +70,7 @@ public struct Note: Sendable, Hashable, Identifiable {
         id: UUID,
         title: String,
         content: String,
+        attachments: [Attachment],
         version: VersionVector,
         contentHash: [UInt8],
         created: Date,
@@ -72,6 +80,7 @@ public struct Note: Sendable, Hashable, Identifiable {
         self.id = id
         self.title = title
         self.content = content
+        self.attachments = attachments
         self.version = version
         self.contentHash = contentHash
         self.created = created
@@ -79,13 +88,28 @@ public struct Note: Sendable, Hashable, Identifiable {
         self.isDeleted = isDeleted
     }
 
-    /// The hash by which titles and texts are compared.
-    public static func contentHash(title: String, content: String, hash: NoteHash) -> [UInt8] {
+    /// The hash by which titles, texts and attachments are compared.
+    ///
+    /// Of title and text, each after its length in bytes as a big-endian UInt32; then, for each attachment, of its name
+    /// in the same way, its size as a big-endian UInt64 and its digest.
+    public static func contentHash(
+        title: String,
+        content: String,
+        attachments: [Attachment] = [],
+        hash: NoteHash
+    ) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(title.utf8.count + content.utf8.count + 8)
-        for text in [title, content] {
+        func append(_ text: String) {
             withUnsafeBytes(of: UInt32(clamping: text.utf8.count).bigEndian) { bytes.append(contentsOf: $0) }
             bytes.append(contentsOf: text.utf8)
+        }
+        append(title)
+        append(content)
+        for attachment in attachments {
+            append(attachment.name)
+            withUnsafeBytes(of: attachment.size.bigEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: attachment.digest.bytes)
         }
         return hash(bytes)
     }
@@ -98,6 +122,7 @@ extension Note {
             id: id,
             title: title,
             content: content,
+            attachments: attachments,
             version: version,
             contentHash: contentHash,
             created: created,
@@ -112,6 +137,7 @@ extension Note {
             id: id,
             title: "",
             content: "",
+            attachments: [],
             version: version,
             contentHash: Self.contentHash(title: "", content: "", hash: hash),
             created: created,
@@ -122,7 +148,7 @@ extension Note {
 
     /// The note that keeps this text after it lost a conflict.
     ///
-    /// It is made from nothing but the note's id, the text and the version, so that all machines that settle the same
+    /// It is made from nothing but the note's id, the text, its attachments and the version, so that all machines that settle the same
     /// conflict make the same copy.
     func conflictCopy(hash: NoteHash) -> Note {
         let suffix = " (conflict copy)"
@@ -135,8 +161,9 @@ extension Note {
             id: Self.copyID(of: id, contentHash: contentHash, hash: hash),
             title: title,
             content: content,
+            attachments: attachments,
             version: version.inherited,
-            contentHash: Self.contentHash(title: title, content: content, hash: hash),
+            contentHash: Self.contentHash(title: title, content: content, attachments: attachments, hash: hash),
             created: created,
             modified: modified,
             isDeleted: false

@@ -8,6 +8,8 @@ public struct NoteSummary: Sendable, Hashable, Identifiable {
     public let title: String
     /// The text's length in bytes of UTF-8.
     public let contentBytes: Int
+    /// How many files belong to it.
+    public let attachmentCount: Int
     /// When the note was first made; for display only.
     public let created: Date
     /// When its text was saved; for display only.
@@ -36,12 +38,13 @@ public struct NoteRevision: Sendable, Hashable {
 }
 
 extension Note {
-    /// Reads a row of id, title, content, version, hash, created, modified, deleted.
+    /// Reads a row of id, title, content, version, hash, created, modified, deleted, attachments.
     init(row: Database.Row) throws {
         self.init(
             id: try row.uuid(0),
             title: row.text(1),
             content: row.text(2),
+            attachments: try .init(stored: row.text(8)),
             version: try VersionVector(stored: row.text(3)),
             contentHash: row.blob(4),
             created: Date(timeIntervalSince1970: row.real(5)),
@@ -58,6 +61,24 @@ extension Database.Row {
             throw NotesStoreError(.corrupt, "the database holds “\(text)” for a note's id: restore it from a backup")
         }
         return id
+    }
+}
+
+extension [Attachment] {
+    /// Reads the form that the database has: a JSON array, which SQLite itself can look into.
+    init(stored text: String) throws {
+        do {
+            self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
+        } catch {
+            throw NotesStoreError(.corrupt, "the database holds “\(text)” for attachments: restore it from a backup")
+        }
+    }
+
+    /// The form that the database has.
+    func stored() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 }
 

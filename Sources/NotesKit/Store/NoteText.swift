@@ -66,11 +66,11 @@ public enum NoteText {
     }
 
     /// Whether nothing is seen of a character: spaces, and the zero-width ones.
-    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isWhitespace || scalar.properties.generalCategory == .format
     }
 
-    private static func breaksLine(_ scalar: Unicode.Scalar) -> Bool {
+    static func breaksLine(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
         default: false

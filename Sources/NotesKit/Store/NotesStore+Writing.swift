@@ -66,17 +66,23 @@ extension NotesStore {
     func saveText(id: UUID, opened: VersionVector, title: String, content: String) throws -> SaveOutcome {
         try NoteText.validate(title: title)
         try NoteText.validate(content: content)
-        let savedHash = Note.contentHash(title: title, content: content, hash: hash)
         guard let current = try note(id: id) else { throw NotesStoreError.noSuchNote(id) }
-        guard try savedHash != current.contentHash && savedHash != replacedHash(of: id, version: opened) else {
-            return .unchanged(current)
+        let begun = try replaced(id, version: opened)
+        // An editor has no say in the attachments, so they are left out of what is compared.
+        func isText(_ title: String, _ content: String, ofHash textHash: [UInt8], _ attachments: [Attachment]) -> Bool {
+            textHash == Note.contentHash(title: title, content: content, attachments: attachments, hash: hash)
         }
+        guard !isText(title, content, ofHash: current.contentHash, current.attachments),
+            !(begun.map { isText(title, content, ofHash: $0.hash, $0.attachments) } ?? false)
+        else { return .unchanged(current) }
+        let attachments = current.isDeleted ? begun?.attachments ?? [] : current.attachments
         let saved = Note(
             id: id,
             title: title,
             content: content,
+            attachments: attachments,
             version: current.version.merged(with: opened).incremented(for: replicaID),
-            contentHash: savedHash,
+            contentHash: Note.contentHash(title: title, content: content, attachments: attachments, hash: hash),
             created: current.created,
             modified: now(),
             isDeleted: false
@@ -84,6 +90,10 @@ extension NotesStore {
         try write(saved, over: current)
         if current.isDeleted { return .broughtBack(saved) }
         if current.version == opened { return .saved(saved) }
+        // The note moved on in its attachments only: nobody's text is in question.
+        if let begun, isText(current.title, current.content, ofHash: begun.hash, begun.attachments) {
+            return .saved(saved)
+        }
         let copy = current.conflictCopy(hash: hash)
         try apply(copy)
         return .conflict(note: saved, copy: copy)
@@ -124,23 +134,45 @@ extension NotesStore {
         return outcome
     }
 
-    /// The hash of the text that a note had in a version that was replaced; nil where that is not known any more.
-    private func replacedHash(of id: UUID, version: VersionVector) throws -> [UInt8]? {
+    /// The text that a note has or had, in UTF-8.
+    ///
+    /// - Parameters:
+    ///   - id: The note.
+    ///   - hash: The content hash that it has or had with this text.
+    /// - Returns: Nil where that is not known any more.
+    /// - Throws: ``NotesStoreError``.
+    public func text(of id: UUID, hash: [UInt8]) throws -> [UInt8]? {
         try database.rows(
-            "SELECT hash FROM revision WHERE note = ? AND version = ? ORDER BY number DESC",
+            """
+            SELECT content FROM note WHERE id = ?1 AND hash = ?2
+            UNION ALL SELECT content FROM revision WHERE note = ?1 AND hash = ?2 LIMIT 1
+            """,
             .text(id.uuidString),
-            .text(version.stored())
+            .blob(hash)
         ) { $0.blob(0) }.first
     }
 
+    /// What a note was in a version that was replaced; nil where that is not known any more.
+    private func replaced(
+        _ id: UUID,
+        version: VersionVector
+    ) throws -> (hash: [UInt8], attachments: [Attachment])? {
+        try database.rows(
+            "SELECT hash, attachments FROM revision WHERE note = ? AND version = ? ORDER BY number DESC",
+            .text(id.uuidString),
+            .text(version.stored())
+        ) { row in (hash: row.blob(0), attachments: try [Attachment](stored: row.text(1))) }.first
+    }
+
     /// Writes a note in its new version, and keeps the text that it replaces.
-    private func write(_ note: Note, over old: Note?) throws {
+    func write(_ note: Note, over old: Note?) throws {
         let database = try database
         try database.run(
             """
-            INSERT INTO note VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-            ON CONFLICT (id) DO UPDATE SET
-                title = ?2, content = ?3, version = ?4, hash = ?5, created = ?6, modified = ?7, deleted = ?8
+            INSERT INTO note (id, title, content, version, hash, created, modified, deleted, attachments)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            ON CONFLICT (id) DO UPDATE SET title = ?2, content = ?3, version = ?4, hash = ?5, created = ?6,
+                modified = ?7, deleted = ?8, attachments = ?9
             """,
             .text(note.id.uuidString),
             .text(note.title),
@@ -149,7 +181,8 @@ extension NotesStore {
             .blob(note.contentHash),
             .real(note.created.timeIntervalSince1970),
             .real(note.modified.timeIntervalSince1970),
-            .integer(note.isDeleted ? 1 : 0)
+            .integer(note.isDeleted ? 1 : 0),
+            .text(note.attachments.stored())
         )
         guard let old, !old.isDeleted, old.contentHash != note.contentHash else { return }
         try keep(old)
@@ -158,13 +191,17 @@ extension NotesStore {
     private func keep(_ old: Note) throws {
         let database = try database
         try database.run(
-            "INSERT INTO revision (note, title, content, version, hash, replaced) VALUES (?, ?, ?, ?, ?, ?)",
+            """
+            INSERT INTO revision (note, title, content, version, hash, replaced, attachments)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
             .text(old.id.uuidString),
             .text(old.title),
             .blob(Array(old.content.utf8)),
             .text(old.version.stored()),
             .blob(old.contentHash),
-            .real(now().timeIntervalSince1970)
+            .real(now().timeIntervalSince1970),
+            .text(old.attachments.stored())
         )
         try database.run(
             """

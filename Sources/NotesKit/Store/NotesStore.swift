@@ -111,7 +111,7 @@ public actor NotesStore {
     public func list() throws -> [NoteSummary] {
         try database.rows(
             """
-            SELECT id, title, length(content), created, modified FROM note
+            SELECT id, title, length(content), created, modified, json_array_length(attachments) FROM note
             WHERE deleted = 0 ORDER BY modified DESC, id
             """
         ) { row in
@@ -119,6 +119,7 @@ public actor NotesStore {
                 id: try row.uuid(0),
                 title: row.text(1),
                 contentBytes: Int(row.integer(2)),
+                attachmentCount: Int(row.integer(5)),
                 created: Date(timeIntervalSince1970: row.real(3)),
                 modified: Date(timeIntervalSince1970: row.real(4))
             )
@@ -128,7 +129,9 @@ public actor NotesStore {
     /// The note with an id, which may be a tombstone; nil where there is none.
     public func note(id: UUID) throws -> Note? {
         try database.rows(
-            "SELECT id, title, content, version, hash, created, modified, deleted FROM note WHERE id = ?",
+            """
+            SELECT id, title, content, version, hash, created, modified, deleted, attachments FROM note WHERE id = ?
+            """,
             .text(id.uuidString),
             make: Note.init(row:)
         ).first

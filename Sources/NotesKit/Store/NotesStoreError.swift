@@ -9,6 +9,7 @@ public struct NotesStoreError: Error, Sendable, Equatable, CustomStringConvertib
             case diskFull, inputOutput, internalFailure, closed
             case invalidTitle, invalidContent, invalidText, tooManyMachines
             case notFound, ambiguous, draftExists, draftUnusable
+            case invalidAttachment, attachmentExists, attachmentMissing
         }
 
         private let kind: Kind
@@ -56,6 +57,12 @@ public struct NotesStoreError: Error, Sendable, Equatable, CustomStringConvertib
         public static let draftExists = Code(kind: .draftExists)
         /// An editor's working file cannot be made or read.
         public static let draftUnusable = Code(kind: .draftUnusable)
+        /// An attachment's name or size breaks a rule, or a note has too many.
+        public static let invalidAttachment = Code(kind: .invalidAttachment)
+        /// The note has another attachment of that name.
+        public static let attachmentExists = Code(kind: .attachmentExists)
+        /// An attachment's content is not on this machine.
+        public static let attachmentMissing = Code(kind: .attachmentMissing)
     }
 
     /// The kind of failure.

@@ -35,7 +35,17 @@ enum Schema {
             process_start INTEGER NOT NULL
         ) STRICT;
         CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+        """,
         """
+        ALTER TABLE note ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]';
+        ALTER TABLE revision ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]';
+        CREATE TABLE blob_grant (
+            machine TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            until REAL NOT NULL,
+            PRIMARY KEY (machine, digest)
+        ) STRICT;
+        """,
     ]
 
     /// Makes a database that was just opened ready for use.

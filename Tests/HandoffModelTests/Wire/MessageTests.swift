@@ -94,16 +94,24 @@ struct MessageTests {
         }
     }
 
-    @Test("A receipt says that a blob is stored, or why not; anything else is none")
+    @Test("A receipt says that a blob is stored, or why not")
     func receipts() throws {
-        func body(_ frame: [UInt8]) -> [UInt8] { Array(frame.dropFirst(4)) }
-        #expect(StreamFrame.receipt(in: body(StreamFrame.receipt(nil))) == .some(nil))
+        #expect(StreamFrame.failure(in: StreamFrame.receipt(nil)) == nil)
         let error = HandoffError(.handoffFailed, "no room")
-        #expect(StreamFrame.receipt(in: body(StreamFrame.receipt(error))) == error)
-        #expect(StreamFrame.receipt(in: [1, 2, 3]) == nil)
-        #expect(StreamFrame.token(in: body(StreamFrame.opening(Self.token))) == Self.token)
-        #expect(StreamFrame.token(in: body(StreamFrame.receipt(nil))) == nil)
-        #expect(StreamFrame.length([0, 0, 16, 0]) == 4096)
+        #expect(StreamFrame.failure(in: StreamFrame.receipt(error))?.message == "no room")
+        #expect(StreamFrame.failure(in: ["code": "?"]) == error)
+        #expect(StreamFrame.token(in: StreamFrame.opening(Self.token)) == Self.token)
+        #expect(StreamFrame.token(in: [:]) == nil)
+    }
+
+    @Test("A stream's messages are frames of 4 KiB at most")
+    func streamFrames() throws {
+        let message: [String: PropertyList] = ["d": .data(Data(count: 4000))]
+        let frame = try #require(StreamFrame.encode(message))
+        #expect(StreamFrame.length(Array(frame.prefix(4))) == frame.count - 4)
+        #expect(StreamFrame.decode(Array(frame.dropFirst(4))) == message)
+        #expect(StreamFrame.encode(["d": .data(Data(count: 4096))]) == nil)
+        #expect(StreamFrame.decode([1, 2, 3]) == nil)
         for header: [UInt8] in [[0, 0, 16, 1], [0, 0, 0, 0], [255, 255, 255, 255]] {
             #expect(StreamFrame.length(header) == nil)
         }

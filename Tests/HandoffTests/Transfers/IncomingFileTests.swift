@@ -180,7 +180,7 @@ struct IncomingFileTests {
     @Test("is not written through a name that a finished file still has")
     func killedBetweenNames() async throws {
         let finished = try directory.file("finished", content)
-        try #require(link(finished, PartialFile.path(for: digest(content), target: directory.target)) == 0)
+        try #require(link(finished, IncomingFile.partialPath(for: digest(content), target: directory.target)) == 0)
         let file = try await directory.receive(content)
         #expect(try await file.resumePoint().offset == 0)
         try await file.append([0xFF])
@@ -189,7 +189,7 @@ struct IncomingFileTests {
 
     @Test("is not written through a link, nor into a pipe or directory that stands in its place")
     func placeTaken() async throws {
-        let partial = PartialFile.path(for: digest(content), target: directory.target)
+        let partial = IncomingFile.partialPath(for: digest(content), target: directory.target)
         let victim = try directory.file("victim", [1])
         try #require(symlink(victim, partial) == 0)
         #expect(await transferCode { try await directory.receive(content) } == .targetUnusable)
@@ -203,7 +203,7 @@ struct IncomingFileTests {
     @Test("is closed to others, also where an earlier partial file was not")
     func modes() async throws {
         try directory.leavePartial(of: content, [content[0]])
-        let partial = PartialFile.path(for: digest(content), target: directory.target)
+        let partial = IncomingFile.partialPath(for: digest(content), target: directory.target)
         try #require(chmod(partial, 0o666) == 0)
         let file = try await directory.receive(content)
         #expect(try mode(of: partial) == 0o600)

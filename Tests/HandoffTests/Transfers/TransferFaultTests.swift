@@ -104,7 +104,7 @@ extension IncomingFile {
         do {
             return try resumePoint().offset
         } catch let error as TransferError where error.code == .diskFull {
-            return try FileStatus.of(PartialFile.path(for: digest, target: target))?.size ?? 0
+            return try FileStatus.of(IncomingFile.partialPath(for: digest, target: target))?.size ?? 0
         }
     }
 }

@@ -77,7 +77,7 @@ final class TransferDirectory: Sendable {
 
     /// Leaves a partial file, as a transfer does that was killed.
     func leavePartial(of content: [UInt8], _ left: [UInt8]) throws {
-        try Data(left).write(to: URL(fileURLWithPath: PartialFile.path(for: digest(content), target: target)))
+        try Data(left).write(to: URL(fileURLWithPath: IncomingFile.partialPath(for: digest(content), target: target)))
     }
 }
 
