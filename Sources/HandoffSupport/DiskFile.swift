@@ -119,10 +119,11 @@ public struct DiskFile: ~Copyable, Sendable {
         posix_fadvise(descriptor.number, 0, 0, POSIX_FADV_SEQUENTIAL)
     }
 
-    /// Has the kernel begin to write a part to the disk, so that ``synchronize()`` finds less to do.
-    public func beginWriting(_ range: Range<Int64>) {
-        // For pages that are still to be written, POSIX_FADV_DONTNEED begins just that (Linux, mm/fadvise.c);
-        // sync_file_range(2) would say it better, but Swift's Glibc does not have it.
+    /// Has the kernel begin to write a part to the disk, and give back the memory for what of it is there already.
+    ///
+    /// ``synchronize()`` then finds less to do, and a large file does not push all others out of memory.
+    public func letGo(of range: Range<Int64>) {
+        // POSIX_FADV_DONTNEED does both (Linux, mm/fadvise.c): of a page that is to be written, it begins the writing.
         posix_fadvise(descriptor.number, off_t(range.lowerBound), off_t(range.count), POSIX_FADV_DONTNEED)
     }
 

@@ -13,6 +13,8 @@ public actor OutgoingFile {
 
     private nonisolated let file: DiskFile
     private nonisolated let opened: FileStatus
+    /// Whether the file is ours, and not one that other programs may work with.
+    private nonisolated let isOwn: Bool
     private nonisolated let feed = ProgressFeed()
     private nonisolated let executor: QueueExecutor
     private var knownDigest: ContentDigest?
@@ -69,6 +71,7 @@ public actor OutgoingFile {
         }
         self.path = path
         size = opened.size
+        isOwn = access == .readingOwn
         knownDigest = digest
         self.executor = executor
     }
@@ -116,6 +119,7 @@ public actor OutgoingFile {
             return (count, try file.status())
         }
         guard count == wanted, status == opened else { throw .sourceChanged(path) }
+        if isOwn { file.letGo(behind: offset..<offset + Int64(count)) }
         feed.tell(.moving, offset + Int64(count), of: size)
         return count
     }
@@ -137,7 +141,7 @@ public actor OutgoingFile {
     private func hash(_ length: Int64) throws -> ContentDigest {
         var hasher = SHA256()
         do {
-            let count = try file.hash(length, into: &hasher) { feed.tell(.checking, $0, of: length) }
+            let count = try file.hash(length, into: &hasher, isOwn: isOwn) { feed.tell(.checking, $0, of: length) }
             guard count == length, try file.status() == opened else { throw TransferError.sourceChanged(path) }
         } catch let error as SystemError {
             throw TransferError.inputOutput(error)
