@@ -41,7 +41,9 @@ struct NotesFiles {
         return client
     }
 
-    /// Asks the running peer; where there is none, a visitor, who looks for the others first. Shows how far it is.
+    /// Asks the running peer; where there is none, a visitor, who looks for the others first.
+    ///
+    /// What takes long is shown.
     func ask(_ request: ControlRequest, _ arguments: Arguments) async throws -> ControlReply {
         try await withProgress(isJSON: arguments.has("json")) { tell in
             try await ask(request, arguments) { tell($0.name, $0.stage, $0.completed, $0.total) }

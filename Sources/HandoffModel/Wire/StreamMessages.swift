@@ -98,8 +98,9 @@ public struct StreamToken: Hashable, Sendable {
     }
 }
 
-/// The messages of a stream connection: the first one of the end that dialled, the last one of who got a blob, and those
-/// that apps send each other. They have the form of a link's frames, and are shorter.
+/// The messages of a stream connection, in frames as those of a link, and shorter.
+///
+/// They are the first one of the end that dialled, the last one of who got a blob, and those that apps send each other.
 public enum StreamFrame {
     /// The longest body in bytes.
     public static let maximumBody = 4096
