@@ -7,7 +7,7 @@ import Testing
 extension NetworkTests {
     @Suite("A note that is too large for a message")
     struct NotesAttachmentTests {
-        @Test("goes by a stream without anybody noticing, byte for byte, both ways and as it is edited on")
+        @Test("goes by a stream without anybody noticing, byte for byte, both ways (001-10)")
         func large() async throws {
             try await Lab.withPeers(hosts: 2) { hosts in
                 let (a, b) = (hosts[0], hosts[1])

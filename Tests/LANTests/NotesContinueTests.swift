@@ -83,46 +83,6 @@ extension NetworkTests {
             }
         }
 
-        @Test("says that a note is too large to travel, and falls to the next peer, naming both (001-10)")
-        func tooLarge() async throws {
-            try await Lab.withPeers(hosts: 3) { hosts in
-                let (a, b, c) = (hosts[0], hosts[1], hosts[2])
-                let large = try await a.make("Large", String(repeating: "x", count: 65 << 10))
-                let small = try await a.make("Small", "x")
-                try await a.succeed("open", large)
-                try await c.awaitOffers("Large")
-                let alone = try await c.run("continue")
-                #expect(alone.status == 1)
-                #expect(alone.output.isEmpty)
-                #expect(alone.errors.contains("at most 64 KiB"))
-                #expect(alone.errors.split(separator: "\n").count == 1)
-                #expect(try await c.titles().isEmpty)
-
-                try await b.succeed("open", b.make("Other", "x"))
-                // Who is nearest depends on times that are measured; who was used last comes first among equals.
-                var report: ContinueReport?
-                for _ in 1...20 where report?.failures.isEmpty != false {
-                    try await a.succeed("open", small)
-                    try await c.awaitOffers("Other", "Small")
-                    #expect(try await c.continueNote("--from", "a").title == "Small")
-                    try await a.succeed("open", large)
-                    try await c.awaitOffers("Large", "Other")
-                    report = try await c.continueNote()
-                    #expect(report?.title == "Other")
-                }
-                #expect(report?.from.host == "b")
-                #expect(report?.failures.map(\.host) == ["a"])
-                #expect(report?.failures.first?.message.contains("at most 64 KiB") == true)
-
-                // A peer that is named is the only one that is asked.
-                let named = try await c.run("continue", "--from", "a")
-                #expect(named.status == 1)
-                #expect(named.errors.contains("at most 64 KiB"))
-                #expect(try await a.text(of: large)?.utf8.count == 65 << 10)
-                #expect(try await a.status()?.current?.title == "Large")
-            }
-        }
-
         @Test("goes round a peer that has stopped answering")
         func stopped() async throws {
             try await Lab.withPeers(hosts: 3) { hosts in

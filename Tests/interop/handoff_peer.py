@@ -414,8 +414,10 @@ def send_note(peer, host, port, note):
 class NoteServer:
     """Offers one note, or something else of that form, to whoever is of the account and team."""
 
-    def __init__(self, peer, title, content, kind=NOTE_TYPE, webpage=None, accepts=True):
+    def __init__(self, peer, title, content, kind=NOTE_TYPE, webpage=None, accepts=True, is_moody=False):
         self.peer = peer
+        self.is_moody = is_moody
+        self.fetches = 0
         self.accepts = accepts
         self.wanted = None
         self.offer = {"id": str(uuid.uuid4()), "type": kind, "title": title, "web": webpage is not None}
@@ -473,7 +475,10 @@ class NoteServer:
             link.send("pong", sequence=message["sequence"])
         elif kind == "fetch":
             request = message["request"]
-            if message["activity"].lower() == self.activity["id"]:
+            self.fetches += 1
+            if self.is_moody and self.fetches % 2 == 0:
+                link.send("error", request=request, code=HANDOFF_FAILED, message="Not now.")
+            elif message["activity"].lower() == self.activity["id"]:
                 link.send("activity", request=request, activity=self.activity)
             else:
                 link.send("error", request=request, code=HANDOFF_FAILED, message="It is not offered any more.")
@@ -540,6 +545,7 @@ def main():
     serving.add_argument("--versions", default=str(VERSION), help="say that it speaks these, as in 1-2")
     serving.add_argument("--type", default=NOTE_TYPE, help="offer it as an activity of this type")
     serving.add_argument("--webpage", help="an address to open where no app takes the type")
+    serving.add_argument("--moody", action="store_true", help="give the note to each second who asks only")
     serving.add_argument("--decline", action="store_true", help="take nothing that is sent here")
     announcing = verbs.add_parser("announcement", help="make an instance name and a TXT record, and print them as JSON")
     announcing.add_argument("identity", type=Identity)
@@ -558,7 +564,7 @@ def main():
             with socket.create_server(("", options.port), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
                 report(event="listening")
                 NoteServer(
-                    peer, options.title, options.content, options.type, options.webpage, not options.decline
+                    peer, options.title, options.content, options.type, options.webpage, not options.decline, options.moody
                 ).serve(listener)
         else:
             txt = make_announcement(options.identity, spoken=options.versions)

@@ -10,7 +10,7 @@ extension StreamConnection {
     ///
     /// - Parameter message: A dictionary, at most ``maximumMessageSize`` bytes when it is encoded.
     /// - Throws: ``HandoffError/Code/invalidActivity`` where it cannot be encoded or is too long; what
-    ///   ``StreamConnection/write(_:)`` throws.
+    ///   `write` of bytes throws.
     public func write(_ message: [String: PropertyList]) async throws {
         guard let frame = StreamFrame.encode(message) else {
             throw HandoffError(.invalidActivity, "a message over a stream has \(Self.maximumMessageSize) bytes at most")
@@ -21,7 +21,7 @@ extension StreamConnection {
     /// Reads one message, and nothing after it.
     ///
     /// - Returns: The message, of which nothing is sure; nil where the stream ended before it.
-    /// - Throws: ``HandoffError/Code/handoffFailed`` for what is no message; what ``StreamConnection/read(exactly:)``
+    /// - Throws: ``HandoffError/Code/handoffFailed`` for what is no message; what `read(exactly:)`
     ///   throws.
     public func readMessage() async throws -> [String: PropertyList]? {
         guard let header = try await read(exactly: 4) else { return nil }

@@ -130,6 +130,12 @@ public struct ContinueReport: Codable, Sendable, Hashable {
         public let host: String
         /// Why.
         public let message: String
+
+        /// Records a failure.
+        public init(host: String, message: String) {
+            self.host = host
+            self.message = message
+        }
     }
 
     /// The note's id.
