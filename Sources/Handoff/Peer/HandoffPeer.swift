@@ -53,6 +53,7 @@ public actor HandoffPeer {
 
     /// Tokens for streams that were asked for and have not been dialled yet.
     var tokens = StreamTokens<StreamGrant>()
+    var tokenAlarm: Alarm
     /// How many streams are being served, for each peer.
     var servedStreams: [PeerID: Int] = [:]
     /// A visitor's, which listens only while it has a stream to give.
@@ -129,6 +130,7 @@ public actor HandoffPeer {
         dialAlarm = Alarm(clock: clock)
         expiryAlarm = Alarm(clock: clock)
         updateAlarm = Alarm(clock: clock)
+        tokenAlarm = Alarm(clock: clock)
     }
 
     /// Announces, browses, listens and links until ``stop()`` is called or the task is cancelled.
@@ -170,6 +172,7 @@ public actor HandoffPeer {
         dialAlarm.cancel()
         expiryAlarm.cancel()
         updateAlarm.cancel()
+        tokenAlarm.cancel()
     }
 
     private func listen() async throws -> Listener? {

@@ -76,12 +76,24 @@ extension HandoffPeer {
             let port = try await streamPort()
             let token = StreamToken(using: &generator)
             tokens.issue(token, to: connection.peer.fingerprint, at: clock.now, for: grant)
+            watchTokens()
             return .stream(request: request, StreamTicket(token: token, port: port, offset: offset))
         } catch {
             log(.warning, "a stream was not given: \(error)", ["peer": "\(peer.id)"])
             let other = HandoffError(.handoffFailed, "the stream could not be made: \(error)")
             return .failure(request: request, error as? HandoffError ?? other)
         }
+    }
+
+    /// Lets go of what tokens hold that nobody has shown, files above all.
+    private func watchTokens() {
+        guard let deadline = tokens.deadline else { return tokenAlarm.cancel() }
+        tokenAlarm.set(at: deadline) { [weak self] in await self?.removeExpiredTokens() }
+    }
+
+    private func removeExpiredTokens() {
+        tokens.removeExpired(at: clock.now)
+        watchTokens()
     }
 
     private func grant(_ source: StreamSource, to peer: RemotePeer) async throws -> (grant: StreamGrant, offset: Int64)

@@ -28,10 +28,16 @@ public struct StreamTokens<Grant: Sendable>: Sendable {
     ///   - now: The moment.
     ///   - grant: What it is good for.
     public mutating func issue(_ token: StreamToken, to holder: [UInt8], at now: Duration, for grant: Grant) {
-        entries.removeAll { $0.end <= now }
+        removeExpired(at: now)
         if entries.count >= Self.capacity { entries.removeFirst() }
         entries.append(Entry(token: token, holder: holder, end: now + Self.lifetime, grant: grant))
     }
+
+    /// When the first of them is over; nil where none is out.
+    public var deadline: Duration? { entries.first?.end }
+
+    /// Forgets those that are over, and what they hold.
+    public mutating func removeExpired(at now: Duration) { entries.removeAll { $0.end <= now } }
 
     /// Takes a token back.
     ///
@@ -41,7 +47,7 @@ public struct StreamTokens<Grant: Sendable>: Sendable {
     ///   - now: The moment.
     /// - Returns: What it is good for; nil where there is no such token, its time is over, or somebody else holds it.
     public mutating func redeem(_ token: StreamToken, by holder: [UInt8], at now: Duration) -> Grant? {
-        entries.removeAll { $0.end <= now }
+        removeExpired(at: now)
         guard let index = entries.firstIndex(where: { $0.token == token && $0.holder == holder }) else { return nil }
         return entries.remove(at: index).grant
     }

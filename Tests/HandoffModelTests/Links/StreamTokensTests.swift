@@ -19,6 +19,26 @@ struct StreamTokensTests {
         #expect(tokens.redeem(second, by: holder, at: .seconds(60)) == nil)
     }
 
+    @Test("What is over is let go of, and it is known when")
+    func expires() {
+        final class Held: Sendable {}
+        var tokens = StreamTokens<Held>()
+        var generator = SystemRandomNumberGenerator()
+        #expect(tokens.deadline == nil)
+        weak var held: Held?
+        do {
+            let grant = Held()
+            held = grant
+            tokens.issue(StreamToken(using: &generator), to: holder, at: .seconds(1), for: grant)
+        }
+        #expect(tokens.deadline == .seconds(61))
+        tokens.removeExpired(at: .seconds(60))
+        #expect(held != nil)
+        tokens.removeExpired(at: .seconds(61))
+        #expect(held == nil)
+        #expect(tokens.deadline == nil)
+    }
+
     @Test("No more than 128 are out: with one more, the oldest is void")
     func isBounded() {
         var tokens = StreamTokens<Int>()
