@@ -9,6 +9,8 @@ struct Lab: Sendable {
     /// Where the commands are built: beside the program that runs the tests.
     static let products = URL(fileURLWithPath: "/proc/self/exe")
         .resolvingSymlinksInPath().deletingLastPathComponent().path
+    /// Whether the tests that take minutes run (`make test-long`); the names of their functions begin with `long`.
+    static let runsLong = ProcessInfo.processInfo.environment["HANDOFF_LONG_TESTS"] == "1"
     private static let count = LockedBox(0)
 
     /// The lab's directory; short, since sockets lie in it.

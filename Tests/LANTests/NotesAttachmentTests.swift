@@ -61,14 +61,11 @@ extension NetworkTests {
             }
         }
 
-        /// Whether the tests that take minutes run, too (`make test-long`).
-        private static let runsLong = ProcessInfo.processInfo.environment["HANDOFF_LONG_TESTS"] == "1"
-
         @Test(
             "is there without an attachment that broke off, which goes on where it was when the host is back",
-            .enabled(if: runsLong)
+            .enabled(if: Lab.runsLong)
         )
-        func cable() async throws {
+        func longCable() async throws {
             try await Lab.withPeers(hosts: 2) { hosts in
                 let (a, b) = (hosts[0], hosts[1])
                 let note = try await a.make("Film", "text")
@@ -98,8 +95,13 @@ extension NetworkTests {
             }
         }
 
-        @Test("keeps what has come when either peer is killed at some point, and is never a short file")
-        func killed() async throws {
+        @Test("keeps what has come when either peer is killed, and is never a short file")
+        func killed() async throws { try await kill(times: 2) }
+
+        @Test("keeps what has come when the peers are killed at ten points", .enabled(if: Lab.runsLong))
+        func longKilled() async throws { try await kill(times: 10) }
+
+        private func kill(times: Int) async throws {
             try await Lab.withPeers(hosts: 2) { hosts in
                 let (a, b) = (hosts[0], hosts[1])
                 let note = try await a.make("Film", "text")
@@ -108,7 +110,7 @@ extension NetworkTests {
                 try await a.succeed("open", note)
                 try await b.awaitOffers("Film")
                 // Each time a little further, and each end in turn.
-                for turn in 1...(Self.runsLong ? 10 : 2) {
+                for turn in 1...times {
                     let continuing = try b.start(turn == 1 ? "continue" : "fetch", turn == 1 ? "--json" : note)
                     let goal = turn * 36 << 20
                     _ = try await eventually { try b.partialSize() > goal || b.hasBlobs() }

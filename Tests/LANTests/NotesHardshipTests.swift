@@ -8,9 +8,6 @@ import Testing
 extension NetworkTests {
     @Suite("A handoff under hardship")
     struct NotesHardshipTests {
-        /// Whether the tests that take minutes run, too (`make test-long`).
-        private static let runsLong = ProcessInfo.processInfo.environment["HANDOFF_LONG_TESTS"] == "1"
-
         @Test("works at once while a stranger fills the port with garbage, silence and handshakes without a proof")
         func strangers() async throws {
             try await Lab.withPeers(hosts: 3) { hosts in
@@ -64,9 +61,9 @@ extension NetworkTests {
 
         @Test(
             "a thousand times back and forth keeps every byte, and memory and descriptors as they were",
-            .enabled(if: runsLong)
+            .enabled(if: Lab.runsLong)
         )
-        func thousand() async throws {
+        func longThousand() async throws {
             try await Lab.withPeers(hosts: 2) { hosts in
                 let beginning = String(repeating: "x", count: 20_000) + "e\u{301}\r\n"
                 let note = try #require(UUID(uuidString: try await hosts[0].make("Again", beginning)))

@@ -81,7 +81,7 @@ struct TransferFaultTests {
         "of a file of 5 GiB arrives whole",
         .enabled(if: ProcessInfo.processInfo.environment["HANDOFF_LONG_TESTS"] == "1")
     )
-    func large() async throws {
+    func longFile() async throws {
         let path = directory.path + "/sparse"
         try Data([1]).write(to: URL(fileURLWithPath: path))
         try #require(truncate(path, 5 << 30) == 0)
