@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Everything that needs hosts: one after the other, since they share this machine's cores and watch time limits.
-@Suite("On the network", .serialized, .timeLimit(.minutes(2)))
+@Suite("On the network", .serialized, .timeLimit(.minutes(10)))
 enum NetworkTests {}
 
 extension NetworkTests {
