@@ -29,6 +29,32 @@ struct ActivityPropertyTests {
         await target.stop()
     }
 
+    @Test("However calls to its life race, an activity is offered if and only if it is current")
+    func races() async throws {
+        try await withPeers(1) { peers, _ in
+            let peer = peers[0].peer
+            for _ in 0..<300 {
+                let activity = try peers[0].makeActivity()
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            await activity.becomeCurrent()
+                            await activity.resignCurrent()
+                            await activity.becomeCurrent()
+                        }
+                    }
+                }
+                let isCurrent = activity.state.phase == .current
+                #expect(await peer.currentOffers == (isCurrent ? [activity.offer] : []))
+                async let ended: Void = activity.invalidate()
+                await activity.becomeCurrent()
+                await ended
+                #expect(await peer.currentOffers.isEmpty)
+                #expect(await peer.current == nil)
+            }
+        }
+    }
+
     @Test("Every property reaches the app that continues")
     func travels() async throws {
         try await withPeers(2) { peers, _ in
