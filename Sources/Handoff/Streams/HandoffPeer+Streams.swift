@@ -158,7 +158,9 @@ extension HandoffPeer {
         servedStreams[peer, default: 0] += 1
         await grant.serve(stream)
         await stream.close()
-        servedStreams[peer] = (servedStreams[peer] ?? 1) > 1 ? (servedStreams[peer] ?? 1) - 1 : nil
+        let rest = servedStreams[peer, default: 1] - 1
+        servedStreams[peer] = rest > 0 ? rest : nil
+        changed()
     }
 
     private func redeem(_ stream: StreamConnection, at place: String) async -> StreamGrant? {
