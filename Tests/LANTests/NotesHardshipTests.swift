@@ -59,6 +59,30 @@ extension NetworkTests {
             }
         }
 
+        @Test("goes on after a host came to another network, where it is announced by another name and another salt")
+        func movesOn() async throws {
+            try await Lab.withPeers(hosts: 2) { hosts in
+                let (a, b, lab) = (hosts[0], hosts[1], hosts[0].lab)
+                let before = try #require(try await a.status()?.service)
+                let record = try await lab.record(of: before, from: "b")
+                for (name, address) in [("a", "10.88.0.1/24"), ("b", "10.88.0.2/24")] {
+                    let add = try lab.launch(
+                        ["Tests/lan/lab", "exec", name, "ip", "address", "add", address, "dev", "eth0"]
+                    )
+                    #expect(try await add.outcome().status == 0)
+                }
+                #expect(try await eventually { try await a.status()?.service.map { $0 != before } ?? false })
+                let after = try #require(try await a.status()?.service)
+                let values = try await lab.record(of: after, from: "b")
+                // Nothing but the constants is the same.
+                #expect(Set(values).intersection(record) == ["txtvers=1", "v=1"])
+                try await b.awaitPeers(1)
+                try await a.succeed("open", a.make("Note", "text"))
+                try await b.awaitOffers("Note")
+                #expect(try await b.continueNote().outcome == .added)
+            }
+        }
+
         @Test(
             "a thousand times back and forth keeps every byte, and memory and descriptors as they were",
             .enabled(if: Lab.runsLong)
@@ -126,5 +150,18 @@ extension NotesHost {
     fileprivate func expectDone(_ request: ControlRequest) async throws {
         let reply = try await ask(request)
         guard reply == .done else { throw CommandProblem(description: "\(request): \(String(describing: reply))") }
+    }
+}
+
+extension Lab {
+    /// The strings of a service's TXT record, as a host sees it.
+    fileprivate func record(of service: String, from host: String) async throws -> [String] {
+        for _ in 1...20 {
+            let browse = ["Tests/lan/lab", "exec", host, "avahi-browse", "-rpt", "_handoff._tcp"]
+            let lines = try await launch(browse).outcome().output.split(separator: "\n")
+            guard let line = lines.first(where: { $0.hasPrefix("=") && $0.contains(service) }) else { continue }
+            return line.matches(of: /"([^"]*)"/).map { String($0.1) }
+        }
+        throw CommandProblem(description: "\(service) is not seen from \(host)")
     }
 }

@@ -30,6 +30,24 @@ extension HandoffPeer {
         }
     }
 
+    /// Addresses come one by one on a new network; a name is drawn once for all of them.
+    private static let settlingTime = Duration.seconds(1)
+
+    /// Draws a new name and salt each time that the machine comes to another network, so that nobody who sees both knows
+    /// it again.
+    func followNetworks() async {
+        guard !configuration.isVisitor, let changes = try? NetworkChanges() else { return }
+        var networks = NetworkChanges.current
+        while (try? await changes.next()) != nil, (try? await clock.sleep(for: Self.settlingTime)) != nil {
+            let now = NetworkChanges.current
+            guard now != networks else { continue }
+            networks = now
+            guard !now.isEmpty, !isStopping else { continue }
+            log(.info, "another network: announced under a new name")
+            try? announce()
+        }
+    }
+
     /// Takes what discovery tells, until it ends.
     func followDiscovery() async throws {
         for try await event in discovery.events {

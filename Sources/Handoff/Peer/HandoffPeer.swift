@@ -160,6 +160,7 @@ public actor HandoffPeer {
             // Its end, by cancellation too, withdraws the announcement.
             group.addTask { [discovery] in try await discovery.run() }
             group.addTask { try await self.followDiscovery() }
+            group.addTask { await self.followNetworks() }
             if let listener {
                 group.addTask { try await self.accept(from: listener) }
             }
