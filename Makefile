@@ -47,8 +47,9 @@ test-long: ## run all tests and those that take minutes
 	HANDOFF_LONG_TESTS=1 $(MAKE) test
 
 .PHONY: bench
-bench: ## compare the streams' speed with other tools, on hosts in a network on this machine
+bench: ## compare the speed of streams and attachments with other tools, on hosts in a network on this machine
 	swift build $(RELEASE) --product handoff-bench
+	swift build $(RELEASE) --product notes
 	Tests/lan/bench
 
 .PHONY: lint
