@@ -45,6 +45,10 @@ PIECE_BYTES = 65_536
 # Streams --------------------------------------------------------------------------------------------------------------
 
 
+class Truncated(ConnectionError):
+    """The other end is gone without close_notify."""
+
+
 class Stream:
     """Bytes over one TLS connection, whose directions end by themselves.
 
@@ -55,6 +59,8 @@ class Stream:
     def __init__(self, connection, context, **role):
         self.socket = connection
         self.socket.settimeout(STREAM_SECONDS)
+        # Python's default is to take any end for one in order.
+        context.options &= ~ssl.OP_IGNORE_UNEXPECTED_EOF
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self.incoming, self.outgoing, **role)
         self.perform(self.tls.do_handshake)
@@ -74,6 +80,11 @@ class Stream:
                     self.incoming.write(received)
                 else:
                     self.incoming.write_eof()
+            except ssl.SSLZeroReturnError:
+                return b""
+            except ssl.SSLError as error:
+                # Which error it is depends on the versions of Python and OpenSSL.
+                raise Truncated if self.incoming.eof else error
             finally:
                 self.flush()
 
@@ -86,19 +97,16 @@ class Stream:
             self.perform(self.tls.write, data[start : start + PIECE_BYTES])
 
     def read(self, count=PIECE_BYTES):
-        """What has come; nothing at close_notify. ssl.SSLEOFError where the end comes without it."""
-        try:
-            return self.perform(self.tls.read, count)
-        except ssl.SSLZeroReturnError:
-            return b""
+        """What has come; nothing at close_notify."""
+        return self.perform(self.tls.read, count)
 
     def take(self, count):
-        """So many bytes, or ssl.SSLEOFError."""
+        """So many bytes."""
         data = b""
         while len(data) < count:
             piece = self.read(count - len(data))
             if not piece:
-                raise ssl.SSLEOFError("the stream ended in a message")
+                raise Truncated
             data += piece
         return data
 
@@ -221,6 +229,19 @@ def fetch_blob(peer, link, attachment, path):
     return offset
 
 
+def take_attachments(peer, link, activity, directory, tell=lambda **step: None):
+    for attachment in activity["userInfo"].get("attachments", ()):
+        offset = fetch_blob(peer, link, attachment, directory / attachment["sha256"].hex())
+        tell(name=attachment["name"], completed=attachment["size"], total=attachment["size"])
+        report(event="attachment", name=attachment["name"], size=attachment["size"], offset=offset)
+
+
+def take_text(peer, link, activity, directory):
+    text = read_text(peer, link, activity)
+    (directory / "text").write_bytes(text)
+    report(event="text", bytes=len(text), streamed="content" not in activity["userInfo"])
+
+
 def continue_note(peer, host, port, directory, within):
     """Waits for a note, and puts its text and its attachments into a directory, the latter named by their digests."""
     deadline = time.monotonic() + within
@@ -232,21 +253,19 @@ def continue_note(peer, host, port, directory, within):
         offers = message["offers"] if message["kind"] == "offers" else offers
     activity = ask(link, within, "fetch", activity=offers[0]["id"])["activity"]
     check(link, activity, offers[0])
-    text = read_text(peer, link, activity)
-    (directory / "text").write_bytes(text)
+    take_text(peer, link, activity, directory)
     link.send("continued", activity=activity["id"])
-    report(event="text", bytes=len(text), streamed="content" not in activity["userInfo"])
-    for attachment in activity["userInfo"].get("attachments", ()):
-        offset = fetch_blob(peer, link, attachment, directory / attachment["sha256"].hex())
-        report(event="attachment", name=attachment["name"], size=attachment["size"], offset=offset)
+    take_attachments(peer, link, activity, directory)
     link.end("done")
 
 
 class StreamServer(NoteServer):
-    """Offers a note whose text goes by a stream, and its attachments; files may be read again while it runs."""
+    """Offers a note with its attachments, and takes those that are sent here into a directory."""
 
-    def __init__(self, peer, title, text, files=()):
-        super().__init__(peer, title, "")
+    def __init__(self, peer, title, text, files=(), directory=None):
+        super().__init__(peer, title, "", accepts=directory is not None)
+        self.directory = directory
+        self.delivered = threading.Event()
         self.text = Path(text).read_bytes()
         self.files = {}
         attachments = []
@@ -276,9 +295,26 @@ class StreamServer(NoteServer):
         return keys | {"contentSize": len(self.text), "hash": content_hash(title, self.text, attachments)}
 
     def answer(self, link, message):
-        if message["kind"] != "openStream":
+        if message["kind"] == "openStream":
+            self.give_ticket(link, message)
+        elif message["kind"] == "activity" and self.wanted:
+            self.take_sent(link, message["activity"])
+        else:
             super().answer(link, message)
-            return
+
+    def take_sent(self, link, activity):
+        check(link, activity, self.wanted)
+        self.wanted = None
+        take_text(self.peer, link, activity, self.directory)
+        stream, _ = open_stream(self.peer, link, activity=activity["id"])
+        stream.send(attachments=True)
+        link.send("continued", activity=activity["id"])
+        take_attachments(self.peer, link, activity, self.directory, stream.send)
+        stream.send(done=True)
+        stream.finish()
+        stream.close()
+
+    def give_ticket(self, link, message):
         request, blob = message["request"], message.get("blob")
         if blob is None and message["activity"].lower() != self.activity["id"]:
             link.send("error", request=request, code=HANDOFF_FAILED, message="It is not offered any more.")
@@ -325,6 +361,7 @@ class StreamServer(NoteServer):
             while "done" not in message:
                 message = stream.receive()
             report(event="delivered", **message)
+            self.delivered.set()
         elif message["content"] == self.activity["userInfo"].get("hash"):
             self.send_text(stream)
 
@@ -340,15 +377,19 @@ class StreamServer(NoteServer):
 
 
 def send_note(peer, host, port, server):
-    """Sends a note, and waits until the other end has it with its attachments."""
+    """Sends a note with attachments, and waits until the other end has all of it."""
     link, _ = peer.dial(host, port)
     link.send("send", request=1, offer=server.offer)
-    while True:
-        message = link.receive(SENDING_SECONDS)
-        if message["kind"] == "bye":
-            return
+    while not server.delivered.is_set():
+        try:
+            message = link.receive(1)
+        except TimeoutError:
+            continue
+        if message["kind"] in ("failed", "decline", "error"):
+            raise LinkEnded(f"{message['kind']} {message['code']}: {message['message']}")
         if message["kind"] != "accept":
             server.answer(link, message)
+    link.end("done")
 
 
 # The command ----------------------------------------------------------------------------------------------------------
@@ -363,30 +404,40 @@ def main():
     continuing.add_argument("port", type=int)
     continuing.add_argument("directory", type=Path, help="what is there of an attachment, under its digest, is kept")
     continuing.add_argument("--within", type=float, default=20, help="seconds")
+    sending = verbs.add_parser("send", help="send a note with attachments; each event is a line of JSON")
+    sending.add_argument("identity", type=Identity)
+    sending.add_argument("host")
+    sending.add_argument("port", type=int)
     serving = verbs.add_parser("serve", help="offer a note; each event is a line of JSON")
     serving.add_argument("identity", type=Identity)
     serving.add_argument("port", type=int)
-    serving.add_argument("--title", required=True)
-    serving.add_argument("--text", required=True, help="a file")
-    serving.add_argument("--attach", action="append", default=[], metavar="FILE")
     serving.add_argument("--service", help="the instance name that is announced for it")
+    serving.add_argument("--directory", type=Path, help="take what is sent here, into this")
+    for verb in (sending, serving):
+        verb.add_argument("--title", required=True)
+        verb.add_argument("--text", required=True, help="a file")
+        verb.add_argument("--attach", action="append", default=[], metavar="FILE")
     options = parser.parse_args()
     try:
         if options.verb == "continue":
             continue_note(
                 Peer(options.identity, visitor=True), options.host, options.port, options.directory, options.within
             )
+        elif options.verb == "send":
+            peer = Peer(options.identity, visitor=True)
+            server = StreamServer(peer, options.title, options.text, options.attach)
+            send_note(peer, options.host, options.port, server)
         else:
-            serve(StreamServer, options)
+            serve(StreamServer, options, options.directory)
     except (LinkEnded, OSError) as error:
         sys.exit(f"{Path(__file__).name}: {error or type(error).__name__}")
 
 
-def serve(server, options):
+def serve(server, options, *more):
     """Runs a server of this class, for ever."""
     peer = Peer(options.identity, service=options.service)
     with socket.create_server(("", options.port), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
-        server = server(peer, options.title, options.text, options.attach)
+        server = server(peer, options.title, options.text, options.attach, *more)
         report(event="listening")
         server.serve(listener)
 

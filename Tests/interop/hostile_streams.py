@@ -6,7 +6,6 @@ import hashlib
 import json
 import secrets
 import socket
-import ssl
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,7 +24,7 @@ def reaction(stream):
     """What comes on a stream: `data`, `ended` for close_notify, or `closed` for an end without it."""
     try:
         return "data" if stream.read() else "ended"
-    except ssl.SSLEOFError:
+    except ConnectionError:
         return "closed"
 
 

@@ -15,7 +15,7 @@ final class TransferBuffer: @unchecked Sendable {  // One task has it at a time,
     deinit { memory.deallocate() }
 
     /// What is in it.
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer(rebasing: memory[..<count])) }
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
     /// Fills it from a file; with less only at the file's end.
     ///
