@@ -5,7 +5,6 @@ Like handoff_peer.py, it is written from docs/protocol.md with Python's standard
 """
 
 import argparse
-import datetime
 import hashlib
 import os
 import plistlib
@@ -16,7 +15,6 @@ import struct
 import sys
 import threading
 import time
-import uuid
 from pathlib import Path
 
 from handoff_peer import (
@@ -282,13 +280,8 @@ class StreamServer(NoteServer):
         threading.Thread(target=self.accept_streams, daemon=True).start()
 
     def user_info(self, title, attachments):
-        keys = {
-            "id": str(uuid.uuid4()),
-            "title": title,
-            "version": {str(uuid.uuid4()): 1},
-            "modified": datetime.datetime.utcnow().replace(microsecond=0),
-            **({"attachments": attachments} if attachments else {}),
-        }
+        keys = self.activity["userInfo"] | ({"attachments": attachments} if attachments else {})
+        del keys["content"]
         whole = keys | {"content": self.text.decode()}
         if len(plistlib.dumps(whole, fmt=plistlib.FMT_BINARY)) <= MAX_USER_INFO_BYTES:
             return whole
@@ -319,7 +312,7 @@ class StreamServer(NoteServer):
         if blob is None and message["activity"].lower() != self.activity["id"]:
             link.send("error", request=request, code=HANDOFF_FAILED, message="It is not offered any more.")
             return
-        if blob is not None and len(self.files.get(blob["sha256"], b"")) != blob["size"]:
+        if blob is not None and blob["sha256"] not in self.files:
             link.send("error", request=request, code=REFUSED, message="There is no such file here.")
             return
         offset = self.start_of(blob) if blob else 0
