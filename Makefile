@@ -50,8 +50,9 @@ test-long: ## run the tests that take minutes
 	HANDOFF_LONG_TESTS=1 swift test --skip-build --filter '/long' --no-parallel
 
 .PHONY: bench
-bench: ## compare the streams' speed with other tools, on hosts in a network on this machine
+bench: ## compare the speed of streams and attachments with other tools, on hosts in a network on this machine
 	swift build $(RELEASE) --product handoff-bench
+	swift build $(RELEASE) --product notes
 	Tests/lan/bench
 
 .PHONY: lint

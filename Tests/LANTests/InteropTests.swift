@@ -348,20 +348,6 @@ private struct ReceivedNote: Decodable {
     let activity: NoteActivity
 }
 
-/// What a Python peer has to be announced with.
-private struct Announcement: Decodable {
-    let service: String
-    let txt: [String]
-}
-
-/// A Python peer that offers a note.
-private struct PythonPeer {
-    static let port = 24289
-
-    let command: RunningCommand
-    let announcement: Announcement
-}
-
 extension Lab {
     /// Makes three hosts: our peers on `a`, with a note that is open, and on `c`; nothing yet on `b`.
     fileprivate static func withHostile(_ test: ([NotesHost]) async throws -> Void) async throws {
@@ -371,60 +357,5 @@ extension Lab {
             try await hosts[2].awaitOffers("Note")
             try await test(hosts)
         }
-    }
-
-    /// Starts a program of Tests/interop on a host, with its identity between the verb and the other arguments.
-    ///
-    /// It is Debian's Python, which has Debian's zeroconf; -B, so that nothing is written beside the programs.
-    fileprivate func startPython(
-        _ host: String,
-        _ program: String,
-        _ verb: String,
-        then arguments: [String]
-    ) throws -> RunningCommand {
-        let python = ["/usr/bin/python3", "-B", "Tests/interop/\(program)", verb, identity(of: host)]
-        return try launch(["Tests/lan/lab", "exec", host] + python + arguments)
-    }
-
-    fileprivate func startPython(
-        _ host: String,
-        _ program: String,
-        _ verb: String,
-        then arguments: String...
-    ) throws -> RunningCommand {
-        try startPython(host, program, verb, then: arguments)
-    }
-
-    /// Lets Python make an instance name and a TXT record.
-    fileprivate func makeAnnouncement(_ host: String, _ versions: String = "1") async throws -> Announcement {
-        let options = ["--versions", versions]
-        let outcome = try await startPython(host, "handoff_peer.py", "announcement", then: options).outcome()
-        return try JSONDecoder().decode(Announcement.self, from: Data(outcome.output.utf8))
-    }
-
-    /// Announces a service through a host's Avahi until the lab is taken down.
-    fileprivate func publish(_ host: String, _ service: String, port: Int, _ txt: [String]) throws {
-        let service = [service, "_handoff._tcp", String(port)] + txt
-        _ = try launch(["Tests/lan/lab", "exec", host, "avahi-publish", "-s"] + service)
-    }
-
-    /// Starts a Python peer that offers a note and is not announced yet.
-    fileprivate func startPythonPeer(
-        _ host: String,
-        title: String,
-        content: String,
-        options: [String] = [],
-        announcedAs announcement: Announcement? = nil
-    ) async throws -> PythonPeer {
-        let announcement = if let announcement { announcement } else { try await makeAnnouncement(host) }
-        let note = ["--title", title, "--content", content, "--service", announcement.service]
-        let command = try startPython(
-            host,
-            "handoff_peer.py",
-            "serve",
-            then: [String(PythonPeer.port)] + note + options
-        )
-        try await command.line(holding: "listening")
-        return PythonPeer(command: command, announcement: announcement)
     }
 }

@@ -158,7 +158,7 @@ extension NetworkTests {
 
 extension NotesHost {
     /// Makes a file of this size outside of the app's directories.
-    fileprivate func file(_ name: String, mebibytes: Int) throws -> String {
+    func file(_ name: String, mebibytes: Int) throws -> String {
         let path = "\(home)/\(name)"
         let piece = Data(
             (0..<(1 << 20) / 8).flatMap { number in withUnsafeBytes(of: number &* 0x9E37_79B9) { Array($0) } }
@@ -175,7 +175,7 @@ extension NotesHost {
     }
 
     /// Saves a note's attachments and compares them with files, in their order.
-    fileprivate func expectAttachments(
+    func expectAttachments(
         of note: String,
         like files: [String],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -200,12 +200,12 @@ extension NotesHost {
     }
 
     /// The files among the contents that have not their final name.
-    fileprivate func leftovers() throws -> [String] { try blobs().filter { $0.contains(".partial") } }
+    func leftovers() throws -> [String] { try blobs().filter { $0.contains(".partial") } }
 
-    fileprivate func hasBlobs() throws -> Bool { try blobs().contains { !$0.contains(".partial") && $0.count > 64 } }
+    func hasBlobs() throws -> Bool { try blobs().contains { !$0.contains(".partial") && $0.count > 64 } }
 
     /// How much has come of what is being received.
-    fileprivate func partialSize() throws -> Int {
+    func partialSize() throws -> Int {
         let sizes = try leftovers().map { name in
             let attributes = try? FileManager.default.attributesOfItem(atPath: "\(home)/data/blobs/\(name)")
             return (attributes?[.size] as? Int) ?? 0

@@ -115,14 +115,14 @@ class Identity:
         nonce, proof = value[:16], value[16:]
         return nonce if len(value) == 32 and hmac.compare_digest(proof, self.mac(b"dial" + nonce)) else None
 
-    def context(self, purpose):
+    def context(self, purpose, protocol=PROTOCOL):
         context = ssl.SSLContext(purpose)
         context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_3
         context.check_hostname = False
         context.verify_mode = ssl.CERT_REQUIRED
         context.verify_flags |= ssl.VERIFY_X509_STRICT
         context.options |= ssl.OP_NO_TICKET
-        context.set_alpn_protocols([PROTOCOL])
+        context.set_alpn_protocols([protocol])
         context.load_cert_chain(self.directory / "certificate.pem", self.directory / "key.pem")
         context.load_verify_locations(self.directory / "account.pem")
         return context
@@ -309,8 +309,8 @@ class Peer:
 
     # Accepting
 
-    def listener_context(self):
-        context = self.identity.context(ssl.PROTOCOL_TLS_SERVER)
+    def listener_context(self, protocol=PROTOCOL):
+        context = self.identity.context(ssl.PROTOCOL_TLS_SERVER, protocol)
         context.num_tickets = 0
         context.sni_callback = self.check_proof
         return context

@@ -6,8 +6,6 @@ import HandoffTransport
 /// Files over streams: agreed on by size and digest, from where an earlier try broke off, durable before the sender
 /// hears that they are there.
 extension HandoffPeer {
-    /// How much of a file is moved at once: two pieces are in memory at either end.
-    private static let pieceSize = 1 << 20
     /// How long the other end may take to hear that a file is not taken.
     private static let refusalLimit = Duration.seconds(3)
     /// The other end may have to hash all of what was sent before; at 1 GB/s this is enough for 120 GB.
@@ -88,16 +86,24 @@ extension HandoffPeer {
     /// Reads a stream to its end, while what came before is hashed and written.
     private static func write(_ stream: StreamConnection, into file: IncomingFile, from start: Int64) async throws {
         var missing = file.size - start
+        var (piece, other) = (TransferBuffer(), TransferBuffer())
         var writing: Task<Void, any Error>?
         do {
-            while missing > 0, let piece = try await stream.read(exactly: Int(min(missing, Int64(pieceSize)))) {
+            while missing > 0 {
+                try await piece.fill(from: stream, atMost: missing)
+                // An end that comes too early is for the file to refuse, which tells the other end.
+                guard piece.count > 0 else { break }
                 missing -= Int64(piece.count)
                 try await writing?.value
-                // Awaited before the next piece, or below.
-                writing = Task(executorPreference: QuietExecutor.shared) { try await file.append(piece) }
+                // Awaited before the buffer is filled again, or below.
+                writing = Task(executorPreference: QuietExecutor.shared) { [piece] in try await file.append(piece) }
+                swap(&piece, &other)
             }
             // The end counts only with TLS's close_notify; a byte more than was told is for the file to refuse.
-            if missing == 0, let more = try await stream.read(exactly: 1) { try await file.append(more) }
+            if missing == 0, let more = try await stream.read(exactly: 1) {
+                try await writing?.value
+                try await file.append(more)
+            }
             try await writing?.value
         } catch {
             _ = await writing?.result
@@ -161,13 +167,15 @@ extension HandoffPeer {
 
     private static func write(_ file: OutgoingFile, from start: Int64, to stream: StreamConnection) async throws {
         var offset = start
-        var piece = try await file.read(pieceSize, at: offset)
-        while !piece.isEmpty {
+        var (piece, following) = (TransferBuffer(), TransferBuffer())
+        try await file.read(into: piece, at: offset)
+        while piece.count > 0 {
             offset += Int64(piece.count)
-            let next = offset
-            async let following = file.read(pieceSize, at: next)
-            try await stream.write(piece)
-            piece = try await following
+            let (next, start) = (following, offset)
+            async let isFilled: Void = file.read(into: next, at: start)
+            try await stream.write(piece.bytes)
+            try await isFilled
+            swap(&piece, &following)
         }
         try await stream.finish()
     }

@@ -107,20 +107,25 @@ public actor IncomingFile {
     /// - Parameter bytes: Best 256 KiB or more at once: each call is a change of threads, some 50 µs.
     /// - Throws: ``TransferError`` `tooLong`, `diskFull`, `inputOutput`, `closed`. The bytes are not taken then; the
     ///   partial file is kept, and they may be given again.
-    public func append(_ bytes: [UInt8]) throws {
+    public func append(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try take($0) } }
+
+    /// Takes the bytes that follow those that are here, out of a buffer that is free again when this returns.
+    ///
+    /// - Throws: What `append` of an array throws.
+    func append(_ piece: TransferBuffer) throws { try take(piece.bytes) }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) throws {
         try checkPartial()
         guard Int64(bytes.count) <= size - offset else {
             throw TransferError(.tooLong, "the peer sends more than the \(size) bytes that it told: is its app broken?")
         }
-        try bytes.withUnsafeBytes { bytes in
-            let start = offset
-            try withPartial { (partial) throws(SystemError) in
-                try partial.file.write(bytes, at: start)
-                // The disk writes while the next bytes are hashed.
-                partial.file.letGo(behind: start..<start + Int64(bytes.count))
-            }
-            hasher.update(bytes)
+        let start = offset
+        try withPartial { (partial) throws(SystemError) in
+            try partial.file.write(bytes, at: start)
+            // The disk writes while the next bytes are hashed.
+            partial.file.letGo(behind: start..<start + Int64(bytes.count))
         }
+        hasher.update(bytes)
         offset += Int64(bytes.count)
         feed.tell(.moving, offset, of: size)
     }

@@ -79,6 +79,18 @@ extension StreamConnection {
         try await read(into: &buffer, from: 0)
     }
 
+    /// Reads what has come into memory that the caller owns, waiting for something.
+    ///
+    /// - Parameter buffer: Stays where it is until this returns; otherwise as for `read(into:)` with an array.
+    /// - Returns: How many bytes were read; 0 once the other end has said that it sends no more.
+    /// - Throws: What `read(into:)` with an array throws.
+    package nonisolated(nonsending) func read(into buffer: UnsafeMutableRawBufferPointer) async throws -> Int {
+        precondition(!buffer.isEmpty, "a read needs room")
+        try begin(\.reading, "one task reads at a time")
+        defer { state.withLock { $0.reading.isBusy = false } }
+        return try await run(\.reading) { core in try core.read(into: buffer) }
+    }
+
     /// Reads exactly so many bytes, and takes none of those that follow.
     ///
     /// - Parameter count: How many; the memory for them is taken at once.
