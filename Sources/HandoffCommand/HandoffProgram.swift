@@ -13,7 +13,7 @@ enum HandoffProgram {
             $XDG_CONFIG_HOME/handoff (~/.config/handoff).
             """,
         version: Version.current,
-        verbs: [discover] + AccountVerbs.all
+        verbs: [discover, Doctor.verb] + AccountVerbs.all
     )
 
     private static let discover = Verb(

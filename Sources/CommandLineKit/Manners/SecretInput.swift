@@ -5,6 +5,9 @@ public enum SecretInput {
     /// The longest secret, in bytes.
     private static let limit = 4096
 
+    /// Whether standard input is a person at a terminal.
+    public static var isTyped: Bool { isatty(STDIN_FILENO) == 1 }
+
     /// Reads one line from a file, or from standard input, where a person at a terminal is asked for it.
     ///
     /// - Parameters:
@@ -23,7 +26,7 @@ public enum SecretInput {
             defer { close(descriptor) }
             return try line(from: descriptor, named: printable(file))
         }
-        guard isatty(STDIN_FILENO) == 1 else { return try line(from: STDIN_FILENO, named: "standard input") }
+        guard isTyped else { return try line(from: STDIN_FILENO, named: "standard input") }
         StandardError.write(prompt)
         if isShown { return try line(from: STDIN_FILENO, named: "the terminal") }
         return try withoutEcho { () throws(CommandFailure) in try line(from: STDIN_FILENO, named: "the terminal") }

@@ -112,7 +112,7 @@ public final class Invitation: Sendable {
             group.addTask { try await self.serve() }
             group.addTask { [clock] in
                 try await clock.sleep(for: InvitationLimits.lifetime)
-                throw EnrolmentError(.expired, "nobody has joined in time; for a new code: handoff account invite")
+                throw Self.expired
             }
             while let machine = try await group.next() {
                 if let machine { return machine }
@@ -148,7 +148,11 @@ public final class Invitation: Sendable {
 
     /// Judges one code after the other, so that a wrong one holds up all that come after it.
     private func serve() async throws -> NewMachine? {
+        // Whoever has listened can send a machine's ClientHello again, and would hold up the others. One is remembered
+        // for each that somebody who knows the code has made, so there are few.
+        var hellos: Set<[UInt8]> = []
         for try await connection in listener.connections {
+            guard await !hellos.contains(connection.helloDigest) else { continue }
             try await awaitTurn()
             do {
                 try await connection.finishHandshake()
@@ -159,26 +163,34 @@ public final class Invitation: Sendable {
                 }
                 onEvent(.wrongCode(from: connection.remoteAddress, count: count))
                 await connection.close()  // within the pause after it
+                if limits.withLock({ $0.isExhausted }) { throw Self.exhausted }
                 continue
             } catch is EnrolmentFailure {
-                continue  // a stranger that has shown nothing
+                if await connection.hasPassedHello { hellos.insert(await connection.helloDigest) }
+                continue  // a stranger, or somebody who has given up
             }
+            hellos.insert(await connection.helloDigest)
             if let machine = try await enrol(over: connection) { return machine }
         }
         return nil
     }
+
+    private static let expired = EnrolmentError(
+        .expired,
+        "nobody has joined in time; for a new code: handoff account invite"
+    )
+    private static let exhausted = EnrolmentError(
+        .tooManyTries,
+        "\(InvitationLimits.maximumWrongTries) wrong codes were tried, so the invitation is over: somebody is trying to "
+            + "get in; for a new code: handoff account invite"
+    )
 
     private func awaitTurn() async throws {
         while true {
             switch limits.withLock({ $0.turn(now: clock.now) }) {
             case .now: return
             case .after(let pause): try await clock.sleep(for: pause)
-            case .over:
-                throw EnrolmentError(
-                    .tooManyTries,
-                    "\(InvitationLimits.maximumWrongTries) wrong codes were tried, so the invitation is over: somebody is "
-                        + "trying to get in; for a new code: handoff account invite"
-                )
+            case .over: throw Self.expired
             }
         }
     }
@@ -194,7 +206,7 @@ public final class Invitation: Sendable {
             host = request.host
             let granted = try grant(request)
             guard limits.withLock({ $0.use(now: clock.now) }) else {
-                throw EnrolmentError(.expired, "the invitation is over")
+                throw Self.expired
             }
             try await channel.send(.grant(granted.grant))
             let machine = NewMachine(

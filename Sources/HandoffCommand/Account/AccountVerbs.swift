@@ -4,7 +4,7 @@ import Handoff
 
 /// The verbs of `handoff account`.
 enum AccountVerbs {
-    static let all = [create, show, invite, join]
+    static let all = [create, show, invite, join] + AccountKeeping.all
 
     private static let team = Option.value(
         "team",

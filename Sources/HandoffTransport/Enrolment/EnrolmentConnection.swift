@@ -4,7 +4,9 @@ package import HandoffSupport
 package actor EnrolmentConnection {
     /// How long a stranger has for its ClientHello.
     package static let helloLimit = Duration.seconds(1)
-    /// How long one step may take: a flight of the handshake, or a message.
+    /// How long the handshake may take after that.
+    package static let handshakeLimit = Duration.seconds(5)
+    /// How long a message may take.
     package static let stepLimit = Duration.seconds(10)
     /// The most that is read before the handshake is over; who sends more is not heard.
     private static let largestHandshake = 16 * 1024
@@ -18,6 +20,10 @@ package actor EnrolmentConnection {
     private let clock: MonotonicClock
     private var received = 0
     private var helloLength = 0
+    /// SHA-256 of the ClientHello: what a replay of it is known by.
+    package private(set) var helloDigest: [UInt8] = []
+    /// Whether the ClientHello was made by somebody who knows the code; it may be a replay.
+    package private(set) var hasPassedHello = false
 
     /// Takes over a connected socket and an engine.
     init(socket: Socket, engine: sending EnrolmentEngine, remoteAddress: SocketAddress, clock: MonotonicClock) {
@@ -67,13 +73,14 @@ package actor EnrolmentConnection {
             try await receive(until: deadline)
         }
         helloLength = received
+        helloDigest = Crypto.sha256(Array(engine.input.bytes))
     }
 
     /// Goes through the handshake; at the inviting end it judges the code.
     ///
     /// - Throws: `EnrolmentFailure`; `CancellationError`.
     package func finishHandshake() async throws {
-        let deadline = clock.now + Self.stepLimit
+        let deadline = clock.now + Self.handshakeLimit
         do {
             while true {
                 let isOver = try engine.handshake()
@@ -81,6 +88,7 @@ package actor EnrolmentConnection {
                 guard engine.output.count > 0 || isOver || received > helloLength || engine.isClient else {
                     throw EnrolmentFailure.failed("an incomplete ClientHello")
                 }
+                hasPassedHello = true
                 try await flush(until: deadline)
                 if isOver { break }
                 guard received < Self.largestHandshake else { throw EnrolmentFailure.failed("too long a handshake") }

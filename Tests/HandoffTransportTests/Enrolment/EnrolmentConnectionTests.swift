@@ -1,0 +1,112 @@
+import COpenSSL
+import HandoffSupport
+import HandoffTestKit
+import Testing
+
+@testable import HandoffTransport
+
+/// The keys of one code, and of another one.
+private let salt = [UInt8](repeating: 7, count: PreSharedKey.saltLength)
+private let salted = PreSharedKey(code: Array(0..<10), salt: salt)
+private let fixed = PreSharedKey(code: Array(0..<10), salt: PreSharedKey.fixedSalt)
+private let wrong = PreSharedKey(code: Array(1..<11), salt: salt)
+
+@Suite("TLS by an invitation's code")
+struct EnrolmentConnectionTests {
+    /// Carries bytes between two ends until neither has more to say.
+    private func shakeHands(
+        _ joiner: EnrolmentEngine,
+        _ inviter: EnrolmentEngine
+    ) -> (joiner: EnrolmentFailure?, inviter: EnrolmentFailure?, isOver: Bool) {
+        var failures: (EnrolmentFailure?, EnrolmentFailure?) = (nil, nil)
+        var isOver = (false, false)
+        for _ in 0..<5 {
+            do { isOver.0 = try joiner.handshake() } catch { failures.0 = failures.0 ?? error }
+            move(from: joiner, to: inviter)
+            do { isOver.1 = try inviter.handshake() } catch { failures.1 = failures.1 ?? error }
+            move(from: inviter, to: joiner)
+        }
+        return (failures.0, failures.1, isOver.0 && isOver.1)
+    }
+
+    private func move(from source: EnrolmentEngine, to target: EnrolmentEngine) {
+        target.input.append(source.output.bytes)
+        source.output.drop(source.output.count)
+    }
+
+    @Test("stands where both know it, with either salt, and carries bytes", arguments: [salted, fixed])
+    func right(_ key: PreSharedKey) throws {
+        let (joiner, inviter) = (EnrolmentEngine(joiningWith: key), EnrolmentEngine(invitingWith: [salted, fixed]))
+        let result = shakeHands(joiner, inviter)
+        #expect(result.joiner == nil && result.inviter == nil && result.isOver)
+        try joiner.write([1, 2, 3])
+        move(from: joiner, to: inviter)
+        #expect(try inviter.read() == .bytes([1, 2, 3]))
+    }
+
+    @Test("fails at both ends with another code, and both know why")
+    func wrongCode() {
+        let result = shakeHands(EnrolmentEngine(joiningWith: wrong), EnrolmentEngine(invitingWith: [salted, fixed]))
+        #expect(result.inviter == .wrongCode)
+        #expect(result.joiner == .wrongCode)
+        #expect(!result.isOver)
+    }
+
+    @Test("fails with a salt that the other end has not")
+    func unknownSalt() {
+        let result = shakeHands(EnrolmentEngine(joiningWith: salted), EnrolmentEngine(invitingWith: [fixed]))
+        #expect(result.joiner == .unknownSalt)
+        #expect(!result.isOver)
+    }
+
+    @Test("is not what a peer's listener speaks, nor does who joins take a certificate for the code")
+    func notAPeer() throws {
+        let joiner = EnrolmentEngine(joiningWith: salted)
+        let server = TLSEngine(
+            context: try makeContext(),
+            role: .server(applicationProtocols: [PreSharedKey.applicationProtocol])
+        )
+        _ = try? joiner.handshake()
+        server.input.append(joiner.output.bytes)
+        #expect(throws: TransportError.self) { try server.handshake() }
+        joiner.input.append(server.output.bytes)
+        #expect(throws: EnrolmentFailure.self) { try joiner.handshake() }
+    }
+
+    @Test("of another salt or code is another key")
+    func keys() {
+        #expect(Set([salted, fixed, wrong].map(\.bytes)).count == 3)
+        #expect(salted.bytes == PreSharedKey(code: Array(0..<10), salt: salt).bytes)
+    }
+
+    @Test("is judged by whoever owns the listener, over sockets")
+    func sockets() async throws {
+        let listener = try EnrolmentListener(ports: 0...0, keys: [salted, fixed], clock: .system)
+        let address = try #require(SocketAddress(numeric: "127.0.0.1", port: listener.port))
+        let running = Task { try await listener.run() }
+        defer { running.cancel() }
+        async let joined = EnrolmentConnection.dial(address, key: fixed, clock: .system)
+        let accepted = try #require(try await listener.connections.next())
+        #expect(await !accepted.hasPassedHello)
+        try await accepted.finishHandshake()
+        let joiner = try await joined
+        try await joiner.send([42])
+        #expect(try await accepted.receive() == [42])
+        await accepted.close()
+        #expect(try await joiner.receive() == nil)
+    }
+
+    @Test("does not wait for the rest of a ClientHello")
+    func incomplete() async throws {
+        let listener = try EnrolmentListener(ports: 0...0, keys: [salted], clock: .system)
+        let address = try #require(SocketAddress(numeric: "127.0.0.1", port: listener.port))
+        let running = Task { try await listener.run() }
+        defer { running.cancel() }
+        let socket = try await Dialler.connect(to: address, clock: .system)
+        // A record of 4 bytes: a ClientHello that goes on for 256 bytes in the next record, which never comes.
+        let record: [UInt8] = [0x16, 3, 1, 0, 4, 1, 0, 1, 0]
+        _ = record.withUnsafeBytes { socket.send($0) }
+        let accepted = try #require(try await listener.connections.next())
+        await #expect(throws: EnrolmentFailure.failed("an incomplete ClientHello")) { try await accepted.finishHandshake() }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+extension NetworkTests {
+    @Suite("Enrolling machines on the network")
+    struct AccountTests {
+        /// An invitation that stands on a host, with its code.
+        private struct Invitation {
+            let command: RunningCommand
+            let code: String
+
+            init(on host: String, in lab: Lab) async throws {
+                command = try lab.start(host, "handoff", "account", "invite")
+                code = try await command.wholeLine(holding: "-")
+                try await command.line(holding: "within five minutes", onErrors: true)
+            }
+        }
+
+        /// Runs `account join` and types a code.
+        private func join(_ host: String, code: String, in lab: Lab, _ options: String...) async throws -> Outcome {
+            let command = try lab.converse(host, ["handoff", "account", "join"] + options)
+            command.type(code)
+            return try await command.outcome()
+        }
+
+        private func value(_ name: String, in text: String) throws -> String {
+            let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(name + " ") })
+            return line.dropFirst(name.count).trimmingCharacters(in: .whitespaces)
+        }
+
+        @Test("by mDNS and by address makes peers that pair, and no secret is printed or logged")
+        func whole() async throws {
+            try await Lab.with(hosts: 3) { lab in
+                var printed: [Outcome] = []
+                let created = try await lab.run("a", "handoff", "account", "create", "--name", "Ada")
+                #expect(created.status == 0)
+                printed.append(created)
+
+                let invitation = try await Invitation(on: "a", in: lab)
+                let joined = try await join("b", code: invitation.code.lowercased().filter { $0 != "-" }, in: lab)
+                #expect(joined.status == 0, "\(joined)")
+                let enrolled = try await invitation.command.outcome()
+                #expect(enrolled.status == 0)
+                #expect(enrolled.output.contains("b has joined") || enrolled.output.contains(" has joined"))
+                #expect(try value("fingerprint", in: joined.output) == value("fingerprint", in: enrolled.output))
+                #expect(try value("machine", in: joined.output) == value("machine", in: enrolled.output))
+
+                let second = try await Invitation(on: "a", in: lab)
+                let file = "\(lab.directory)/code"
+                try second.code.write(toFile: file, atomically: true, encoding: .utf8)
+                let third = try await lab.run(
+                    "c", "handoff", "account", "join", "--peer", "10.77.0.1", "--code-file", file
+                )
+                #expect(third.status == 0, "\(third)")
+                printed += [joined, third, try await second.command.outcome()]
+                for host in ["a", "b", "c"] {
+                    let shown = try await lab.run(host, "handoff", "account", "show", "--json")
+                    #expect(shown.status == 0)
+                    printed.append(shown)
+                }
+
+                let notes = try lab.start("b", "notes", "run", "--verbose")
+                try await notes.line(holding: "notes is running as")
+                for host in ["a", "c"] {
+                    let peers = try await lab.peers(from: host) { $0.contains { $0.pairing == "paired" } }
+                    #expect(peers.count == 1)
+                }
+                notes.interrupt()
+                printed.append(try await notes.outcome())
+
+                // The two codes are in what `invite` prints, which is meant to; nowhere else.
+                let secrets = try secrets(in: lab) + [invitation.code, second.code]
+                #expect(secrets.count >= 8)
+                for outcome in printed {
+                    for secret in secrets where !(outcome.output.hasPrefix(secret + "\n") && outcome.output.contains("joined")) {
+                        #expect(!outcome.description.contains(secret))
+                    }
+                }
+                try FileManager.default.removeItem(atPath: file)
+                try expectNoFile(in: lab, holds: secrets)
+            }
+        }
+
+        /// What must be in no output: the base64 lines of all private keys, and the discovery key.
+        private func secrets(in lab: Lab) throws -> [String] {
+            let files = ["a/handoff/config/account/account.key", "a/handoff/config/account/discovery.key"]
+                + ["a", "b", "c"].map { "\($0)/handoff/config/identity/key.pem" }
+            return try files.flatMap { file in
+                try String(contentsOfFile: "\(lab.directory)/\(file)", encoding: .utf8)
+                    .split(separator: "\n").filter { !$0.hasPrefix("-") && $0.count > 15 }.map(String.init)
+            }
+        }
+
+        /// Looks through every file of the lab that others may read, logs of the daemons included.
+        private func expectNoFile(in lab: Lab, holds secrets: [String]) throws {
+            let files = try #require(FileManager.default.enumerator(atPath: lab.directory))
+            for case let name as String in files {
+                let path = "\(lab.directory)/\(name)"
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                guard attributes[.type] as? FileAttributeType == .typeRegular,
+                    let mode = attributes[.posixPermissions] as? Int, mode & 0o077 != 0,
+                    let text = try? String(decoding: Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+                else { continue }
+                for secret in secrets { #expect(!text.contains(secret), "\(name)") }
+            }
+        }
+
+        @Test("gives nothing to a stranger without the code, and tells the inviting person")
+        func stranger() async throws {
+            try await Lab.with(hosts: 2) { lab in
+                #expect(try await lab.run("a", "handoff", "account", "create").status == 0)
+                let none = try await join("b", code: "AAAA-BBBB-CCCC-DDDD", in: lab, "--peer", "10.77.0.1")
+                #expect(none.status == 1)
+                let invitation = try await Invitation(on: "a", in: lab)
+                let wrong = try await join("b", code: "AAAA-BBBB-CCCC-DDDD", in: lab, "--peer", "10.77.0.1")
+                #expect(wrong.status == 1)
+                #expect(wrong.errors.contains("the code is not that of the invitation"))
+                try await invitation.command.line(holding: "a wrong code came from 10.77.0.2 (1 so far)", onErrors: true)
+                let malformed = try await join("b", code: "AAAA-BBBB", in: lab)
+                #expect(malformed.status == 1)
+                #expect(malformed.errors.contains("16 letters and digits"))
+                #expect(!FileManager.default.fileExists(atPath: lab.identity(of: "b")))
+                invitation.command.interrupt()
+                #expect(try await invitation.command.outcome().status == 1)
+            }
+        }
+    }
+}
