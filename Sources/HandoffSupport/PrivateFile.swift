@@ -121,7 +121,9 @@ extension Directory {
         let descriptor = FileDescriptor(owning: number)
         var written = 0
         while written < file.bytes.count {
-            let count = file.bytes[written...].withUnsafeBytes { Glibc.write(descriptor.number, $0.baseAddress, $0.count) }
+            let count = file.bytes[written...].withUnsafeBytes {
+                Glibc.write(descriptor.number, $0.baseAddress, $0.count)
+            }
             let code = errno
             if count >= 0 {
                 written += count

@@ -49,7 +49,14 @@ extension NetworkTests {
                 let file = "\(lab.directory)/code"
                 try second.code.write(toFile: file, atomically: true, encoding: .utf8)
                 let third = try await lab.run(
-                    "c", "handoff", "account", "join", "--peer", "10.77.0.1", "--code-file", file
+                    "c",
+                    "handoff",
+                    "account",
+                    "join",
+                    "--peer",
+                    "10.77.0.1",
+                    "--code-file",
+                    file
                 )
                 #expect(third.status == 0, "\(third)")
                 printed += [joined, third, try await second.command.outcome()]
@@ -72,7 +79,8 @@ extension NetworkTests {
                 let secrets = try secrets(in: lab) + [invitation.code, second.code]
                 #expect(secrets.count >= 8)
                 for outcome in printed {
-                    for secret in secrets where !(outcome.output.hasPrefix(secret + "\n") && outcome.output.contains("joined")) {
+                    for secret in secrets
+                    where !(outcome.output.hasPrefix(secret + "\n") && outcome.output.contains("joined")) {
                         #expect(!outcome.description.contains(secret))
                     }
                 }
@@ -83,7 +91,8 @@ extension NetworkTests {
 
         /// What must be in no output: the base64 lines of all private keys, and the discovery key.
         private func secrets(in lab: Lab) throws -> [String] {
-            let files = ["a/handoff/config/account/account.key", "a/handoff/config/account/discovery.key"]
+            let files =
+                ["a/handoff/config/account/account.key", "a/handoff/config/account/discovery.key"]
                 + ["a", "b", "c"].map { "\($0)/handoff/config/identity/key.pem" }
             return try files.flatMap { file in
                 try String(contentsOfFile: "\(lab.directory)/\(file)", encoding: .utf8)
@@ -115,13 +124,74 @@ extension NetworkTests {
                 let wrong = try await join("b", code: "AAAA-BBBB-CCCC-DDDD", in: lab, "--peer", "10.77.0.1")
                 #expect(wrong.status == 1)
                 #expect(wrong.errors.contains("the code is not that of the invitation"))
-                try await invitation.command.line(holding: "a wrong code came from 10.77.0.2 (1 so far)", onErrors: true)
+                try await invitation.command.line(
+                    holding: "a wrong code came from 10.77.0.2 (1 so far)",
+                    onErrors: true
+                )
                 let malformed = try await join("b", code: "AAAA-BBBB", in: lab)
                 #expect(malformed.status == 1)
                 #expect(malformed.errors.contains("16 letters and digits"))
                 #expect(!FileManager.default.fileExists(atPath: lab.identity(of: "b")))
                 invitation.command.interrupt()
                 #expect(try await invitation.command.outcome().status == 1)
+            }
+        }
+
+        /// The document that `handoff doctor --json` prints.
+        private struct Report: Decodable {
+            struct Check: Decodable {
+                let check: String
+                let state: String
+                let message: String
+                let advice: String?
+            }
+
+            let healthy: Bool
+            let checks: [Check]
+        }
+
+        private func doctor(_ host: String, in lab: Lab) async throws -> (report: Report, status: Int32) {
+            let outcome = try await lab.run(host, "handoff", "doctor", "--json")
+            return (try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8)), outcome.status)
+        }
+
+        @Test("is checked by doctor, which finds one cause after the other")
+        func doctor() async throws {
+            try await Lab.with(hosts: 2) { lab in
+                let sick = try await doctor("a", in: lab)
+                #expect(sick.status == 1 && !sick.report.healthy)
+                let identity = try #require(sick.report.checks.first { $0.check == "identity" })
+                #expect(identity.state == "error" && identity.advice?.contains("handoff account create") == true)
+
+                for host in ["a", "b"] { try await lab.enrol(host) }
+                let notes = try lab.start("b", "notes", "run")
+                try await notes.line(holding: "notes is running as")
+                let own = try lab.start("a", "notes", "run")
+                try await own.line(holding: "notes is running as")
+                _ = try await lab.peers(from: "a") { $0.filter { $0.pairing == "paired" }.count == 2 }
+                let well = try await doctor("a", in: lab)
+                #expect(well.status == 0 && well.report.healthy, "\(well.report)")
+                #expect(well.report.checks.allSatisfy { $0.state == "ok" && $0.advice == nil }, "\(well.report)")
+                #expect(well.report.checks.contains { $0.check == "peers" && $0.message.contains("is paired") })
+                #expect(
+                    well.report.checks.contains { $0.check == "announced" && $0.message.contains("10.77.0.1:24280") }
+                )
+
+                let key = lab.identity(of: "a") + "/key.pem"
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+                let open = try await doctor("a", in: lab)
+                #expect(open.report.checks.contains { $0.state == "error" && $0.advice == "run: chmod 600 '\(key)'" })
+
+                try await lab.control("daemon", "a", "avahi", "stop")
+                let silent = try await doctor("a", in: lab)
+                #expect(silent.report.checks.contains { $0.check == "bus" && $0.state == "ok" })
+                #expect(
+                    silent.report.checks.contains { $0.check == "avahi" && $0.state == "error" && $0.advice != nil }
+                )
+                try await lab.control("daemon", "a", "dbus", "kill")
+                let alone = try await doctor("a", in: lab)
+                #expect(alone.status == 1)
+                #expect(alone.report.checks.contains { $0.check == "bus" && $0.state == "error" && $0.advice != nil })
             }
         }
     }

@@ -40,7 +40,9 @@ public enum SecretInput {
             let count = read(descriptor, &byte, 1)
             let code = errno
             if count < 0 {
-                guard code == EINTR else { throw CommandFailure("cannot read \(name): \(String(cString: strerror(code)))") }
+                guard code == EINTR else {
+                    throw CommandFailure("cannot read \(name): \(String(cString: strerror(code)))")
+                }
                 continue
             }
             if count == 0 || byte == UInt8(ascii: "\n") { break }

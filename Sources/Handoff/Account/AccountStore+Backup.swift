@@ -12,7 +12,10 @@ extension AccountStore {
     /// - Throws: ``AccountError``; ``IdentityError`` where the account cannot be used.
     public func backup(to path: String, passphrase: String) throws {
         guard passphrase.utf8.count >= Self.minimumPassphrase else {
-            throw AccountError(.wrongPassphrase, "a passphrase has \(Self.minimumPassphrase) characters at least")
+            throw AccountError(
+                .wrongPassphrase,
+                "choose a longer passphrase: it has \(Self.minimumPassphrase) bytes at least"
+            )
         }
         guard try FileStatus.of(accountDirectory) != nil else {
             throw AccountError(.noKey, "this machine does not hold the account's key: there is nothing to back up")
@@ -26,7 +29,7 @@ extension AccountStore {
                 in: directory
             )
             try Directory.synchronize(directory)
-        } catch let error as SystemError {
+        } catch {
             throw AccountError(error)
         }
     }
@@ -39,7 +42,10 @@ extension AccountStore {
     public func restore(from path: String, passphrase: String) throws -> AccountSummary {
         try recover()
         guard try FileStatus.of(accountDirectory) == nil else {
-            throw AccountError(.exists, "this machine holds the key of an account; to give that up first: handoff account leave")
+            throw AccountError(
+                .exists,
+                "this machine holds the key of an account; to give that up first: handoff account leave"
+            )
         }
         let bytes: [UInt8]
         do {
@@ -94,8 +100,8 @@ extension AccountStore {
         do {
             for directory in directories + (holdsKey ? [accountDirectory] : []) {
                 // In one step out of the way of programs, then away.
-                try Directory.rename(directory, to: directory + ".leaving")
-                try Directory.removeFlat(directory + ".leaving")
+                try Directory.rename(directory, to: directory + Self.leavingSuffix)
+                try Directory.removeFlat(directory + Self.leavingSuffix)
             }
             try Directory.synchronize(configuration)
         } catch {

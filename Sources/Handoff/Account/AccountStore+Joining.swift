@@ -96,19 +96,26 @@ extension AccountStore {
             ?? PreSharedKey(code: code.bytes, salt: salt)
     }
 
-    /// Connects to the first address that answers.
+    /// Connects to the first address that knows the code.
     private static func dial(
         _ addresses: [SocketAddress],
         key: PreSharedKey,
         clock: MonotonicClock
     ) async throws -> EnrolmentConnection {
         var failure = EnrolmentFailure.unreachable("no address is known for that machine")
-        for address in addresses {
+        // One machine's addresses: a port that has answered would only count the same wrong code again.
+        var answered: Set<UInt16> = []
+        for address in addresses where !answered.contains(address.port) {
             do {
                 return try await EnrolmentConnection.dial(address, key: key, clock: clock)
             } catch let error as EnrolmentFailure {
-                // A refusal tells more than silence at the next port.
-                if case .unreachable = failure { failure = error }
+                if case .unreachable = error {
+                    if answered.isEmpty { failure = error }
+                } else {
+                    // An answer tells more than silence at the next port.
+                    failure = error
+                    answered.insert(address.port)
+                }
             }
         }
         throw failure
@@ -214,8 +221,12 @@ extension AccountStore {
         } catch let error as IdentityError {
             throw EnrolmentError(.untrustworthy, "what the other machine has issued cannot be used: \(error)")
         }
-        guard Set(identities.map(\.machineID)).count == 1, Set(identities.map(\.teamID)).count == identities.count else {
-            throw EnrolmentError(.untrustworthy, "the certificates that the other machine has issued do not fit together")
+        guard Set(identities.map(\.machineID)).count == 1, Set(identities.map(\.teamID)).count == identities.count
+        else {
+            throw EnrolmentError(
+                .untrustworthy,
+                "the certificates that the other machine has issued do not fit together"
+            )
         }
         let directories = identities.enumerated().map { index, identity in
             index == 0 ? identityDirectory : identityDirectory(team: identity.teamID)

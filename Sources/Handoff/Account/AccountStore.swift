@@ -108,10 +108,17 @@ public struct AccountStore: Sendable {
         return ((names.contains("identity") ? ["identity"] : []) + others).map { "\(configuration)/\($0)" }
     }
 
-    /// Puts right what a process has left that ended while it replaced a directory.
+    /// What the name of a directory gets at its end while it is being removed.
+    static let leavingSuffix = ".leaving"
+
+    /// Puts right what a process has left that ended while it replaced or removed a directory.
     func recover() throws {
-        for name in try Directory.names(in: configuration) where name.hasSuffix(".previous") {
-            try Directory.recover("\(configuration)/\(name.dropLast(".previous".count))")
+        for name in try Directory.names(in: configuration) {
+            if name.hasSuffix(".previous") {
+                try Directory.recover("\(configuration)/\(name.dropLast(".previous".count))")
+            } else if name.hasSuffix(Self.leavingSuffix) {
+                try Directory.removeFlat("\(configuration)/\(name)")
+            }
         }
     }
 

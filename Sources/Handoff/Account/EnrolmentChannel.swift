@@ -50,8 +50,10 @@ extension EnrolmentError {
 
     init(_ failure: EnrolmentFailure) {
         switch failure {
-        case .wrongCode: self.init(.wrongCode, "the code is not that of the invitation: look at it again, and join again")
-        case .unknownSalt: self.init(.wrongCode, "the machine there invites by another way: leave --peer out, or use it")
+        case .wrongCode:
+            self.init(.wrongCode, "the code is not that of the invitation: look at it again, and join again")
+        case .unknownSalt:
+            self.init(.wrongCode, "the machine there invites by another way: leave --peer out, or use it")
         case .unreachable(let reason): self.init(.unreachable, reason)
         case .failed(let reason): self.init(.protocolViolation, "the connection failed: \(reason)")
         }

@@ -13,7 +13,9 @@ struct AccountJoining {
         codeFile = arguments["code-file"]
         if let peer = arguments["peer"] {
             guard let place = NetworkPlace(peer) else {
-                throw .usage("--peer is a host, or a host and a port, such as kitchen:24290, and not “\(printable(peer))”")
+                throw .usage(
+                    "--peer is a host, or a host and a port, such as kitchen:24290, and not “\(printable(peer))”"
+                )
             }
             self.place = place
         } else {

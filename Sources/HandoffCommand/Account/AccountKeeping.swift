@@ -24,7 +24,9 @@ enum AccountKeeping {
     ) { arguments in
         let machines = try AccountVerbs.store().leave(givesUpKey: arguments.has("give-up-key"))
         for machine in machines {
-            try StandardOutput.write("left: machine \(machine.machineID) of the account “\(printable(machine.accountName))”\n")
+            try StandardOutput.write(
+                "left: machine \(machine.machineID) of the account “\(printable(machine.accountName))”\n"
+            )
         }
         return .done
     }
@@ -52,7 +54,9 @@ enum AccountKeeping {
         discussion: "Where this machine has no identity yet, `handoff account create` makes it afterwards.",
         positionals: [.required("FILE", "The file that `account backup` wrote", completion: .file)],
         options: [passphraseFile],
-        examples: [Example("handoff account restore /media/stick/account.pem", "Make this machine the one that invites")]
+        examples: [
+            Example("handoff account restore /media/stick/account.pem", "Make this machine the one that invites")
+        ]
     ) { arguments in
         let passphrase = try passphrase(arguments, isNew: false)
         let account = try AccountVerbs.store().restore(from: arguments.required("FILE"), passphrase: passphrase)
@@ -66,7 +70,9 @@ enum AccountKeeping {
         // Who types it unseen may mistype it, and would find out when it is too late.
         if isNew, file == nil, SecretInput.isTyped {
             let again = try SecretInput.line(prompt: "Passphrase again: ", isShown: false, file: nil)
-            guard again == passphrase else { throw CommandFailure("the two passphrases are not the same: nothing was written") }
+            guard again == passphrase else {
+                throw CommandFailure("the two passphrases are not the same: nothing was written")
+            }
         }
         return passphrase
     }

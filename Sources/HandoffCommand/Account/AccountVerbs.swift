@@ -22,7 +22,11 @@ enum AccountVerbs {
             here and `account join` there. Where an account is there already but no identity, this makes the identity.
             """,
         options: [
-            .value("name", "NAME", "The account's name, which its certificates show; “handoff account” where none is given"),
+            .value(
+                "name",
+                "NAME",
+                "The account's name, which its certificates show; “handoff account” where none is given"
+            ),
             team,
         ],
         examples: [Example("handoff account create --name Ada", "Make Ada's account")]
@@ -32,7 +36,9 @@ enum AccountVerbs {
             name: arguments["name"] ?? "handoff account",
             teams: teams(arguments)
         )
-        StandardError.write("made the account “\(printable(account.name))”; for another machine: handoff account invite\n")
+        StandardError.write(
+            "made the account “\(printable(account.name))”; for another machine: handoff account invite\n"
+        )
         try StandardOutput.write(AccountListing(account).text())
         return .done
     }

@@ -15,7 +15,10 @@ enum Doctor {
         options: [.flag("json", "Print one JSON document")],
         examples: [
             Example("handoff doctor", "Look at this machine"),
-            Example("handoff doctor --json | jq '.checks[] | select(.state != \"ok\")'", "Show what is not right alone"),
+            Example(
+                "handoff doctor --json | jq '.checks[] | select(.state != \"ok\")'",
+                "Show what is not right alone"
+            ),
         ]
     ) { arguments in
         let findings = Findings(try await examine())

@@ -2,6 +2,10 @@ import CommandLineKit
 
 /// One thing that `handoff doctor` has looked at.
 struct Finding: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case check, state, message, advice
+    }
+
     enum State: String, Encodable {
         case ok
         case warning
@@ -26,6 +30,15 @@ struct Finding: Encodable {
 
     static func error(_ check: String, _ message: String, do advice: String?) -> Finding {
         Finding(check: check, state: .error, message: message, advice: advice)
+    }
+
+    /// Writes what there is not as `null`, as the other documents do.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(check, forKey: .check)
+        try container.encode(state, forKey: .state)
+        try container.encode(message, forKey: .message)
+        try container.encode(advice, forKey: .advice)
     }
 }
 

@@ -43,7 +43,8 @@ struct MachineChecks {
             } catch {
                 return Self.finding(for: error)
             }
-            let message = "machine \(machine.machineID) of the account “\(machine.accountName)”, team \(machine.team), "
+            let message =
+                "machine \(machine.machineID) of the account “\(machine.accountName)”, team \(machine.team), "
                 + "valid until \(Self.text(machine.notAfter))"
             guard machine.notAfter.timeIntervalSince(now) < Self.warningTime else { return .ok("identity", message) }
             return .warning("identity", message, do: "enrol this machine again before then: handoff account join")
@@ -65,7 +66,11 @@ struct MachineChecks {
         return names.sorted { $0.key < $1.key }.map { name, canMulticast in
             canMulticast
                 ? .ok("interfaces", "\(name) is up and can multicast")
-                : .warning("interfaces", "\(name) is up and cannot multicast", do: "sudo ip link set \(name) multicast on")
+                : .warning(
+                    "interfaces",
+                    "\(name) is up and cannot multicast",
+                    do: "sudo ip link set \(name) multicast on"
+                )
         }
     }
 
@@ -87,8 +92,19 @@ struct MachineChecks {
     }
 
     private static func finding(for error: any Error) -> Finding {
-        // Their descriptions end with what to do, after a semicolon or a colon.
-        .error("identity", "\(error)", do: nil)
+        if let error = error as? AccountError, error.code == .noAccount {
+            return .error(
+                "identity",
+                "this machine is of no account",
+                do: "run handoff account create here, or handoff account invite on a machine of one and join here"
+            )
+        }
+        // What is to be done stands behind a semicolon, where the error knows it.
+        let parts = "\(error)".split(separator: "; ", maxSplits: 1)
+        guard parts.count == 2 else {
+            return .error("identity", "\(error)", do: "enrol this machine again: handoff account join")
+        }
+        return .error("identity", String(parts[0]), do: String(parts[1]))
     }
 
     static func text(_ date: Date) -> String { date.ISO8601Format() }
@@ -104,9 +120,9 @@ struct MachineChecks {
             entry = current.ifa_next
             let flags = CInt(truncatingIfNeeded: current.ifa_flags)
             guard let address = current.ifa_addr, [AF_INET, AF_INET6].contains(CInt(address.pointee.sa_family)),
-                flags & CInt(IFF_UP.rawValue) != 0, flags & CInt(IFF_LOOPBACK.rawValue) == 0
+                flags & CInt(IFF_UP) != 0, flags & CInt(IFF_LOOPBACK) == 0
             else { continue }
-            result[String(cString: current.ifa_name)] = flags & CInt(IFF_MULTICAST.rawValue) != 0
+            result[String(cString: current.ifa_name)] = flags & CInt(IFF_MULTICAST) != 0
         }
         return result
     }

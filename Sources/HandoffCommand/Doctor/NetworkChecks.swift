@@ -16,13 +16,13 @@ struct NetworkChecks {
             return [.ok("bus", "D-Bus answers"), .ok("avahi", "avahi-daemon answers")]
         case let error? where error.code == .noBus:
             return [
-                .error("bus", error.message, do: "sudo systemctl start dbus"),
+                .error("bus", "the system's message bus cannot be reached", do: "sudo systemctl start dbus"),
                 .error("avahi", "cannot be asked without the bus", do: nil),
             ]
         case let error? where error.code == .noDaemon:
             return [
                 .ok("bus", "D-Bus answers"),
-                .error("avahi", error.message, do: "sudo systemctl enable --now avahi-daemon"),
+                .error("avahi", "avahi-daemon is not running", do: "sudo systemctl enable --now avahi-daemon"),
             ]
         case let error?:
             return [.error("avahi", error.message, do: "sudo systemctl restart avahi-daemon")]
@@ -121,7 +121,10 @@ struct NetworkChecks {
                 do: "let the port through this machine's firewall"
             )
         }
-        return .ok("announced", "this machine's peer is announced at \(visible.map(\.description).joined(separator: ", "))")
+        return .ok(
+            "announced",
+            "this machine's peer is announced at \(visible.map(\.description).joined(separator: ", "))"
+        )
     }
 
     private static func finding(for status: PeerStatus) -> Finding {

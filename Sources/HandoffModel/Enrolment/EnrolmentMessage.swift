@@ -38,7 +38,9 @@ public enum EnrolmentMessage: Hashable, Sendable {
         case "saved":
             self = .saved
         case "refused":
-            guard let reason = value["reason"]?.stringValue, let text = value["message"]?.stringValue else { return nil }
+            guard let reason = value["reason"]?.stringValue, let text = value["message"]?.stringValue else {
+                return nil
+            }
             self = .refused(
                 reason: String(reason.prefix(Self.maximumText)),
                 message: String(text.prefix(Self.maximumText))

@@ -11,7 +11,8 @@ extension AccountAuthority {
 
     /// Writes the backup.
     package func backup(passphrase: [UInt8]) -> [UInt8] {
-        guard let discovery = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, nil, discoveryKey, discoveryKey.count) else {
+        guard let discovery = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, nil, discoveryKey, discoveryKey.count)
+        else {
             preconditionFailure("any 32 bytes are a private key of X25519")
         }
         let discoveryKey = PrivateKey(takingOwnership: discovery)
@@ -47,7 +48,13 @@ extension AccountAuthority {
             defer { PKCS8_PRIV_KEY_INFO_free(plain) }
             var salt = salt
             let scheme = PKCS5_pbe2_set_scrypt(
-                EVP_aes_256_cbc(), &salt, CInt(salt.count), &vector, cost, blockSize, 1
+                EVP_aes_256_cbc(),
+                &salt,
+                CInt(salt.count),
+                &vector,
+                cost,
+                blockSize,
+                1
             )
             let encrypted = passphrase.withUnsafeBytes { bytes in
                 PKCS8_set0_pbe(bytes.bindMemory(to: CChar.self).baseAddress, CInt(bytes.count), plain, scheme)

@@ -26,8 +26,16 @@ package struct PreSharedKey: Sendable {
         var bytes = [UInt8](repeating: 0, count: 32)
         let result = code.withUnsafeBytes { code in
             EVP_PBE_scrypt(
-                code.bindMemory(to: CChar.self).baseAddress, code.count, salt, salt.count,
-                Self.cost, Self.blockSize, 1, Self.memoryLimit, &bytes, bytes.count
+                code.bindMemory(to: CChar.self).baseAddress,
+                code.count,
+                salt,
+                salt.count,
+                Self.cost,
+                Self.blockSize,
+                1,
+                Self.memoryLimit,
+                &bytes,
+                bytes.count
             )
         }
         precondition(result == 1, "scrypt is not available")

@@ -40,7 +40,8 @@ struct EnrolmentMessageTests {
             ("account", .data(Data(count: EnrolmentMessage.maximumCertificate + 1))), ("certificates", []),
             ("certificates", .array([.data(Data()), "x"])),
             ("certificates", .array(Array(repeating: .data(Data([1])), count: 9))),
-            ("discovery", .data(Data(count: 31))), ("discovery", nil), ("host", .string(String(repeating: "x", count: 256))),
+            ("discovery", .data(Data(count: 31))), ("discovery", nil),
+            ("host", .string(String(repeating: "x", count: 256))),
         ]
         for (key, value) in wrong {
             var fields = good
@@ -71,9 +72,13 @@ struct EnrolmentMessageTests {
         #expect(EnrolmentMessage(body: []) == nil)
         #expect(EnrolmentMessage(body: Array("bplist00".utf8)) == nil)
         #expect(EnrolmentMessage(body: [UInt8](repeating: 0xff, count: 70_000)) == nil)
-        let large: PropertyList = ["kind": "refused", "reason": "x", "message": .string(String(repeating: "x", count: 70_000))]
+        let large: PropertyList = [
+            "kind": "refused", "reason": "x", "message": .string(String(repeating: "x", count: 70_000)),
+        ]
         #expect(EnrolmentMessage(body: try BinaryPropertyList.encode(large)) == nil)
-        let long: PropertyList = ["kind": "refused", "reason": "x", "message": .string(String(repeating: "x", count: 5_000))]
+        let long: PropertyList = [
+            "kind": "refused", "reason": "x", "message": .string(String(repeating: "x", count: 5_000)),
+        ]
         guard case .refused(_, let text) = EnrolmentMessage(body: try BinaryPropertyList.encode(long)) else {
             Issue.record("a long text is cut, not refused")
             return

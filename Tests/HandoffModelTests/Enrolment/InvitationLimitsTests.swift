@@ -48,7 +48,8 @@ struct InvitationLimitsTests {
     @Test(
         "bears clocks that are an hour apart, and not those that are a day",
         arguments: [
-            (0, "no second", false), (3600, "1 hour", false), (-3600, "1 hour", false), (3660, "1 hour 1 minute", false),
+            (0, "no second", false), (3600, "1 hour", false), (-3600, "1 hour", false),
+            (3660, "1 hour 1 minute", false),
             (3661, "1 hour 1 minute", true), (-86_400, "1 day", true), (93_600, "1 day 2 hours", true),
             (119, "1 minute 59 seconds", false), (1e300, "106751991167300 days 15 hours", true),
         ]

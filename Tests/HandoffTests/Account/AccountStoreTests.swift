@@ -79,7 +79,10 @@ struct AccountStoreTests {
             for directory in [store.accountDirectory, store.identityDirectory] {
                 #expect(try mode(directory) == 0o700)
                 for name in try Directory.names(in: directory) {
-                    #expect(try mode("\(directory)/\(name)") == (name.hasSuffix(".key") || name == "key.pem" ? 0o600 : 0o644))
+                    #expect(
+                        try mode("\(directory)/\(name)")
+                            == (name.hasSuffix(".key") || name == "key.pem" ? 0o600 : 0o644)
+                    )
                 }
             }
             let names = try Directory.names(in: store.configuration)
@@ -99,8 +102,12 @@ struct AccountStoreTests {
 
 @Suite("A directory of secrets")
 struct PrivateDirectoryTests {
-    private let old = [PrivateFile(name: "key", isSecret: true, bytes: [1]), PrivateFile(name: "a", isSecret: false, bytes: [1])]
-    private let new = [PrivateFile(name: "key", isSecret: true, bytes: [2]), PrivateFile(name: "b", isSecret: false, bytes: [2])]
+    private let old = [
+        PrivateFile(name: "key", isSecret: true, bytes: [1]), PrivateFile(name: "a", isSecret: false, bytes: [1]),
+    ]
+    private let new = [
+        PrivateFile(name: "key", isSecret: true, bytes: [2]), PrivateFile(name: "b", isSecret: false, bytes: [2]),
+    ]
 
     private func content(_ path: String) throws -> [String: [UInt8]] {
         let names = try Directory.names(in: path)

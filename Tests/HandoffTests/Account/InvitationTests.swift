@@ -46,7 +46,9 @@ private struct Scene: Sendable {
         try #require(SocketAddress(numeric: "127.0.0.1", port: invitation.port))
     }
 
-    func join(_ invitation: Invitation, code: InvitationCode? = nil, ahead: TimeInterval = 0) async throws -> JoinedAccount {
+    func join(_ invitation: Invitation, code: InvitationCode? = nil, ahead: TimeInterval = 0) async throws
+        -> JoinedAccount
+    {
         try await laptop.join(
             code: code ?? invitation.code,
             host: "laptop",
@@ -78,7 +80,9 @@ struct InvitationTests {
             #expect(joined.replaced.isEmpty)
             let (here, there) = try (scene.kitchen.summary(), scene.laptop.summary())
             #expect(there.hash == here.hash && there.name == "Ada" && !there.holdsKey)
-            let identities = try [scene.kitchen, scene.laptop].map { try Identity.load(directory: $0.identityDirectory) }
+            let identities = try [scene.kitchen, scene.laptop].map {
+                try Identity.load(directory: $0.identityDirectory)
+            }
             #expect(identities[0].discoveryKey == identities[1].discoveryKey)
             #expect(identities[0].machineID != identities[1].machineID)
             #expect(throws: AccountError.self) { try scene.laptop.invite(host: "laptop", discovery: nil) }
@@ -93,7 +97,9 @@ struct InvitationTests {
             let joined = try await scene.join(invitation)
             #expect(try await enrolled.value.teams == ["ZZZZZZZZZ9", "A1B2C3D4E5"])
             #expect(Set(joined.machines.map(\.machineID)).count == 1)
-            #expect(try Identity.load(directory: scene.laptop.identityDirectory(team: "A1B2C3D4E5")).teamID == "A1B2C3D4E5")
+            #expect(
+                try Identity.load(directory: scene.laptop.identityDirectory(team: "A1B2C3D4E5")).teamID == "A1B2C3D4E5"
+            )
         }
     }
 
@@ -120,7 +126,9 @@ struct InvitationTests {
         try await Scene.with { scene in
             let invitation = try scene.invite()
             let enrolled = Task { try await invitation.run() }
-            await #expect(throws: EnrolmentError(.wrongCode, "")) { try await scene.join(invitation, code: wrongCode()) }
+            await #expect(throws: EnrolmentError(.wrongCode, "")) {
+                try await scene.join(invitation, code: wrongCode())
+            }
             guard case .wrongCode(_, 1) = try await scene.nextEvent() else {
                 Issue.record("the inviting end is not told of it")
                 return
@@ -128,6 +136,8 @@ struct InvitationTests {
             #expect(throws: AccountError.noAccount) { try scene.laptop.summary() }
             _ = try await scene.join(invitation)
             _ = try await enrolled.value
+            scene.events.finish()
+            #expect(try await scene.events.next() == nil)
         }
     }
 
@@ -283,10 +293,15 @@ struct InvitationTests {
             let garbage: [[UInt8]] = [
                 [0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0], [0, 0, 0, 3, 1, 2, 3],
                 try EnrolmentMessage.saved.frame(),
-                try EnrolmentMessage.request(EnrolmentRequest(certificateRequest: [1, 2], host: "x", time: Date())).frame(),
+                try EnrolmentMessage.request(EnrolmentRequest(certificateRequest: [1, 2], host: "x", time: Date()))
+                    .frame(),
             ]
             for bytes in garbage {
-                let connection = try await EnrolmentConnection.dial(scene.address(of: invitation), key: key, clock: .system)
+                let connection = try await EnrolmentConnection.dial(
+                    scene.address(of: invitation),
+                    key: key,
+                    clock: .system
+                )
                 try await connection.send(bytes)
                 guard case .turnedAway(_, let error) = try await scene.nextEvent() else {
                     Issue.record("the inviting end is not told of it")

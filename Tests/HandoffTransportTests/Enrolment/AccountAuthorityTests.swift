@@ -67,7 +67,13 @@ struct AccountAuthorityTests {
             }
             for purpose in ["sslserver", "sslclient"] {
                 let verdict = try openssl(
-                    "verify", "-x509_strict", "-purpose", purpose, "-CAfile", "account.pem", "certificate.pem"
+                    "verify",
+                    "-x509_strict",
+                    "-purpose",
+                    purpose,
+                    "-CAfile",
+                    "account.pem",
+                    "certificate.pem"
                 )
                 #expect(verdict == "certificate.pem: OK\n")
             }

@@ -107,6 +107,8 @@ struct EnrolmentConnectionTests {
         let record: [UInt8] = [0x16, 3, 1, 0, 4, 1, 0, 1, 0]
         _ = record.withUnsafeBytes { socket.send($0) }
         let accepted = try #require(try await listener.connections.next())
-        await #expect(throws: EnrolmentFailure.failed("an incomplete ClientHello")) { try await accepted.finishHandshake() }
+        await #expect(throws: EnrolmentFailure.failed("an incomplete ClientHello")) {
+            try await accepted.finishHandshake()
+        }
     }
 }
