@@ -66,6 +66,13 @@ extension NetworkTests {
                     printed.append(shown)
                 }
 
+                let passphrase = "correct horse battery"
+                let backup = try lab.converse("a", ["handoff", "account", "backup", "\(lab.directory)/backup.pem"])
+                backup.type(passphrase)
+                printed.append(try await backup.outcome())
+                #expect(printed.last?.status == 0)
+                printed.append(try await lab.run("a", "handoff", "doctor", "--json"))
+
                 let notes = try lab.start("b", "notes", "run", "--verbose")
                 try await notes.line(holding: "notes is running as")
                 for host in ["a", "c"] {
@@ -76,8 +83,8 @@ extension NetworkTests {
                 printed.append(try await notes.outcome())
 
                 // The two codes are in what `invite` prints, which is meant to; nowhere else.
-                let secrets = try secrets(in: lab) + [invitation.code, second.code]
-                #expect(secrets.count >= 8)
+                let secrets = try secrets(in: lab) + [invitation.code, second.code, passphrase]
+                #expect(secrets.count >= 9)
                 for outcome in printed {
                     for secret in secrets
                     where !(outcome.output.hasPrefix(secret + "\n") && outcome.output.contains("joined")) {
