@@ -189,6 +189,21 @@ extension NetworkTests {
                 let open = try await doctor("a", in: lab)
                 #expect(open.report.checks.contains { $0.state == "error" && $0.advice == "run: chmod 600 '\(key)'" })
 
+                let past = ["--force", "--not-before", "20200101000000Z", "--not-after", "20210101000000Z"]
+                try await lab.enrol("a", options: past)
+                let expired = try await doctor("a", in: lab)
+                #expect(
+                    expired.report.checks.contains {
+                        $0.check == "identity" && $0.state == "error" && $0.message.contains("has expired")
+                            && $0.advice?.contains("handoff account join") == true
+                    }
+                )
+                let soon = Date().addingTimeInterval(30 * 86_400).ISO8601Format().filter { $0.isNumber || $0 == "Z" }
+                try await lab.enrol("a", options: ["--force", "--not-after", soon])
+                let ending = try await doctor("a", in: lab)
+                #expect(ending.report.checks.contains { $0.check == "identity" && $0.state == "warning" })
+                #expect(ending.status == 0)
+
                 try await lab.control("daemon", "a", "avahi", "stop")
                 let silent = try await doctor("a", in: lab)
                 #expect(silent.report.checks.contains { $0.check == "bus" && $0.state == "ok" })

@@ -11,7 +11,7 @@ private let salted = PreSharedKey(code: Array(0..<10), salt: salt)
 private let fixed = PreSharedKey(code: Array(0..<10), salt: PreSharedKey.fixedSalt)
 private let wrong = PreSharedKey(code: Array(1..<11), salt: salt)
 
-@Suite("TLS by an invitation's code")
+@Suite("TLS by an invitation's code", .timeLimit(.minutes(1)))
 struct EnrolmentConnectionTests {
     /// Carries bytes between two ends until neither has more to say.
     private func shakeHands(
