@@ -19,7 +19,6 @@ package actor EnrolmentConnection {
     private let engine: EnrolmentEngine
     private let clock: MonotonicClock
     private var received = 0
-    private var helloLength = 0
     /// SHA-256 of the ClientHello: what a replay of it is known by.
     package private(set) var helloDigest: [UInt8] = []
     /// Whether the ClientHello was made by somebody who knows the code; it may be a replay.
@@ -72,7 +71,6 @@ package actor EnrolmentConnection {
             guard received < Self.largestHandshake else { throw EnrolmentFailure.failed("too long a ClientHello") }
             try await receive(until: deadline)
         }
-        helloLength = received
         helloDigest = Crypto.sha256(Array(engine.input.bytes))
     }
 
@@ -84,9 +82,10 @@ package actor EnrolmentConnection {
         do {
             while true {
                 let isOver = try engine.handshake()
-                // A stranger could keep its judge waiting for the rest of a ClientHello; whoever joins sends one record.
-                guard engine.output.count > 0 || isOver || received > helloLength || engine.isClient else {
-                    throw EnrolmentFailure.failed("an incomplete ClientHello")
+                // A stranger that sends half a ClientHello, or one without the key and the wrong group, would keep its
+                // judge waiting for more.
+                guard engine.isClient || engine.hasAcceptedKey else {
+                    throw EnrolmentFailure.failed("a ClientHello that is incomplete or has no key")
                 }
                 hasPassedHello = true
                 try await flush(until: deadline)

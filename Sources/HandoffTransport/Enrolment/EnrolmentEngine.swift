@@ -88,6 +88,11 @@ final class EnrolmentEngine {
         }
     }
 
+    /// Whether the other end has shown that it knows the code; "reused" is what OpenSSL calls a handshake by a key.
+    ///
+    /// At the end that joins, only once the handshake is over.
+    var hasAcceptedKey: Bool { SSL_session_reused(ssl) == 1 }
+
     /// Goes on with the handshake.
     ///
     /// - Returns: True when it is over, false when more ciphertext is needed.
@@ -101,8 +106,7 @@ final class EnrolmentEngine {
         var name: UnsafePointer<UInt8>?
         var count: CUnsignedInt = 0
         SSL_get0_alpn_selected(ssl, &name, &count)
-        // "Reused" is what OpenSSL calls a handshake by a key; without, nobody has shown that they know the code.
-        guard SSL_session_reused(ssl) == 1,
+        guard hasAcceptedKey,
             UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual(PreSharedKey.applicationProtocol.utf8)
         else { throw .failed("the other end does not speak \(PreSharedKey.applicationProtocol)") }
         return true

@@ -1,4 +1,5 @@
 import COpenSSL
+import Foundation
 import HandoffSupport
 import HandoffTestKit
 import Testing
@@ -107,8 +108,56 @@ struct EnrolmentConnectionTests {
         let record: [UInt8] = [0x16, 3, 1, 0, 4, 1, 0, 1, 0]
         _ = record.withUnsafeBytes { socket.send($0) }
         let accepted = try #require(try await listener.connections.next())
-        await #expect(throws: EnrolmentFailure.failed("an incomplete ClientHello")) {
-            try await accepted.finishHandshake()
-        }
+        await #expect(throws: EnrolmentFailure.self) { try await accepted.finishHandshake() }
+        #expect(await !accepted.hasPassedHello)
+    }
+
+    /// `openssl s_client`, which speaks to a listener with options of its own.
+    private func startClient(_ listener: EnrolmentListener, _ options: [String]) throws -> (Process, FileHandle) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            ["openssl", "s_client", "-quiet", "-tls1_3", "-connect", "127.0.0.1:\(listener.port)"] + options
+        let input = Pipe()
+        process.standardInput = input
+        process.standardOutput = Pipe()
+        process.standardError = Pipe()
+        try process.run()
+        return (process, input.fileHandleForWriting)
+    }
+
+    @Test("stands with a client that is not ours, given the same key")
+    func foreignClient() async throws {
+        let listener = try EnrolmentListener(ports: 0...0, keys: [salted, fixed], clock: .system)
+        let running = Task { try await listener.run() }
+        defer { running.cancel() }
+        let (client, input) = try startClient(
+            listener,
+            [
+                "-psk", BaseEncoding.hexadecimal(fixed.bytes), "-psk_identity", "handoff-enroll",
+                "-ciphersuites", "TLS_AES_128_GCM_SHA256", "-groups", "X25519", "-alpn",
+                PreSharedKey.applicationProtocol,
+            ]
+        )
+        defer { client.terminate() }
+        let accepted = try #require(try await listener.connections.next())
+        try await accepted.finishHandshake()
+        input.write(Data("hello".utf8))
+        #expect(try await accepted.receive() == Array("hello".utf8))
+    }
+
+    @Test(
+        "is not waited for with a client that has no key, nor the right group",
+        arguments: ["X25519", "P-256:X25519"]
+    )
+    func keyless(_ groups: String) async throws {
+        let listener = try EnrolmentListener(ports: 0...0, keys: [salted, fixed], clock: .system)
+        let running = Task { try await listener.run() }
+        defer { running.cancel() }
+        let (client, _) = try startClient(listener, ["-groups", groups, "-alpn", PreSharedKey.applicationProtocol])
+        defer { client.terminate() }
+        let accepted = try #require(try await listener.connections.next())
+        await #expect(throws: EnrolmentFailure.self) { try await accepted.finishHandshake() }
+        #expect(await !accepted.hasPassedHello)
     }
 }
