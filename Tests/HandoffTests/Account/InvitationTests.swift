@@ -241,9 +241,9 @@ struct InvitationTests {
             let invitation = try scene.invite(clock: manual.clock)
             let running = Task { try await invitation.run() }
             let address = try scene.address(of: invitation)
+            // Each guess costs who guesses 100 ms; the same wrong key will do here.
+            let key = PreSharedKey(code: [UInt8](repeating: 1, count: 10), salt: PreSharedKey.fixedSalt)
             for count in 1...InvitationLimits.maximumWrongTries {
-                // One guess costs who guesses 100 ms; the same wrong key will do here.
-                let key = PreSharedKey(code: [UInt8](repeating: 1, count: 10), salt: PreSharedKey.fixedSalt)
                 await #expect(throws: EnrolmentFailure.wrongCode) {
                     try await EnrolmentConnection.dial(address, key: key, clock: .system)
                 }
