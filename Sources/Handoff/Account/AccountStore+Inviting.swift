@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import HandoffDiscovery
+import HandoffModel
 public import HandoffSupport
 import HandoffTransport
 
@@ -15,7 +16,7 @@ extension AccountStore {
     ///   - wallClock: What certificates are dated by.
     ///   - onEvent: Told what happens, on any thread.
     /// - Throws: ``AccountError/Code/noKey`` and others; ``IdentityError`` where the account cannot be used;
-    ///   `TransportError` where no port is free.
+    ///   `TransportError` where no port is free; `CancellationError`.
     public func invite(
         host: String,
         teams: [String] = [standardTeam],
@@ -24,7 +25,7 @@ extension AccountStore {
         clock: MonotonicClock = .system,
         wallClock: @escaping @Sendable () -> Date = { Date() },
         onEvent: @escaping @Sendable (Invitation.Event) -> Void = { _ in }
-    ) throws -> Invitation {
+    ) async throws -> Invitation {
         try Self.check(teams: teams)
         try recover()
         guard try FileStatus.of(accountDirectory) != nil else {
@@ -36,9 +37,17 @@ extension AccountStore {
             }
             throw AccountError.noAccount
         }
+        let authority = try AccountAuthority(directory: accountDirectory)
+        guard let code = InvitationCode(bytes: Crypto.randomBytes(InvitationCode.byteCount)) else {
+            preconditionFailure("as many bytes as a code has")
+        }
+        let salted = try await makeKey(code: code, salt: Crypto.randomBytes(PreSharedKey.saltLength))
+        let fixed = try await makeKey(code: code, salt: PreSharedKey.fixedSalt)
         return try Invitation(
             store: self,
-            authority: AccountAuthority(directory: accountDirectory),
+            authority: authority,
+            code: code,
+            keys: (salted, fixed),
             host: host,
             teams: teams,
             discovery: discovery,

@@ -43,7 +43,7 @@ extension AccountStore {
                 try await discovery.run()
                 return nil
             }
-            group.addTask { try await Self.search(discovery, code: code, clock: clock) }
+            group.addTask { try await search(discovery, code: code, clock: clock) }
             while let found = try await group.next() {
                 if let found { return try await join(over: found, host: host, wallClock: wallClock) }
             }
@@ -69,7 +69,7 @@ extension AccountStore {
         wallClock: @escaping @Sendable () -> Date = { Date() }
     ) async throws -> JoinedAccount {
         try checkCanJoin()
-        let key = await Self.makeKey(code: code, salt: PreSharedKey.fixedSalt)
+        let key = try await makeKey(code: code, salt: PreSharedKey.fixedSalt)
         do {
             let connection = try await Self.dial(addresses, key: key, clock: clock)
             return try await join(over: connection, host: host, wallClock: wallClock)
@@ -86,14 +86,6 @@ extension AccountStore {
                 "this machine holds the key of an account; to give that up first: handoff account leave"
             )
         }
-    }
-
-    private static let keyExecutor = QueueExecutor(label: "handoff.scrypt")
-
-    private static func makeKey(code: InvitationCode, salt: [UInt8]) async -> PreSharedKey {
-        // It throws nothing; the queue keeps 100 ms of work off the threads that others wait for.
-        (try? await keyExecutor.run { PreSharedKey(code: code.bytes, salt: salt) })
-            ?? PreSharedKey(code: code.bytes, salt: salt)
     }
 
     /// Connects to the first address that knows the code.
@@ -131,12 +123,12 @@ extension AccountStore {
         )
     }
 
-    private static func search(
+    private func search(
         _ discovery: any Discovery,
         code: InvitationCode,
         clock: MonotonicClock
     ) async throws -> EnrolmentConnection? {
-        var search = Search(end: clock.now + searchLimit)
+        var search = Search(end: clock.now + Self.searchLimit)
         var tried: Set<[UInt8]> = []
         while true {
             let remaining = search.end - clock.now
@@ -146,14 +138,14 @@ extension AccountStore {
             }
             switch event {
             case .found(let service):
-                guard let salt = salt(in: service.text), tried.insert(salt).inserted else { continue }
-                let key = await makeKey(code: code, salt: salt)
+                guard let salt = Self.salt(in: service.text), tried.insert(salt).inserted else { continue }
+                let key = try await makeKey(code: code, salt: salt)
                 do {
-                    return try await dial(service.addresses, key: key, clock: clock)
+                    return try await Self.dial(service.addresses, key: key, clock: clock)
                 } catch let failure as EnrolmentFailure {
                     search.failure = EnrolmentError(failure)
                     if case .unreachable = failure { tried.remove(salt) }
-                    if failure == .wrongCode { search.end = min(search.end, clock.now + furtherSearchLimit) }
+                    if failure == .wrongCode { search.end = min(search.end, clock.now + Self.furtherSearchLimit) }
                 }
             case .unavailable(let error):
                 throw EnrolmentError(.unreachable, "\(error.message), or name the other machine: --peer HOST")

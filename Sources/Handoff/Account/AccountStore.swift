@@ -14,10 +14,18 @@ public struct AccountStore: Sendable {
 
     /// The directory that all others are in.
     public let configuration: String
+    /// What it costs to make a key of a code.
+    private let keyCost: UInt64
 
     /// Names the directory, which need not be there yet.
     public init(configuration: String) {
+        self.init(configuration: configuration, keyCost: PreSharedKey.cost)
+    }
+
+    /// For tests, which make many keys.
+    init(configuration: String, keyCost: UInt64) {
         self.configuration = configuration
+        self.keyCost = keyCost
     }
 
     /// Where the account's key is, on the machine that has it.
@@ -144,6 +152,15 @@ public struct AccountStore: Sendable {
         for (index, identity) in identities.enumerated() {
             let directory = index == 0 ? identityDirectory : identityDirectory(team: identity.teamID)
             try write(identity.files, to: directory, replaces: true)
+        }
+    }
+
+    private static let keyExecutor = QueueExecutor(label: "handoff.scrypt")
+
+    /// Makes the key of a code, on a thread of its own: it is work for 100 ms.
+    func makeKey(code: InvitationCode, salt: [UInt8]) async throws -> PreSharedKey {
+        try await Self.keyExecutor.run { [keyCost] in
+            PreSharedKey(code: code.bytes, salt: salt, cost: keyCost)
         }
     }
 

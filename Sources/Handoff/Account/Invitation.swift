@@ -59,6 +59,8 @@ public final class Invitation: Sendable {
     init(
         store: AccountStore,
         authority: AccountAuthority,
+        code: InvitationCode,
+        keys: (salted: PreSharedKey, fixed: PreSharedKey),
         host: String,
         teams: [String],
         discovery: (any Discovery)?,
@@ -67,9 +69,6 @@ public final class Invitation: Sendable {
         wallClock: @escaping @Sendable () -> Date,
         onEvent: @escaping @Sendable (Event) -> Void
     ) throws {
-        guard let code = InvitationCode(bytes: Crypto.randomBytes(InvitationCode.byteCount)) else {
-            preconditionFailure("as many bytes as a code has")
-        }
         self.code = code
         self.store = store
         self.authority = authority
@@ -79,9 +78,8 @@ public final class Invitation: Sendable {
         self.clock = clock
         self.wallClock = wallClock
         self.onEvent = onEvent
-        salt = Crypto.randomBytes(PreSharedKey.saltLength)
-        let keys = [salt, PreSharedKey.fixedSalt].map { PreSharedKey(code: code.bytes, salt: $0) }
-        listener = try EnrolmentListener(ports: ports, keys: keys, clock: clock)
+        salt = keys.salted.salt
+        listener = try EnrolmentListener(ports: ports, keys: [keys.salted, keys.fixed], clock: clock)
         port = listener.port
         limits = LockedBox(InvitationLimits(now: clock.now))
     }

@@ -7,7 +7,7 @@ struct AccountInvitation {
     let teams: [String]
 
     func run() async throws -> ExitCode {
-        let invitation = try store.invite(
+        let invitation = try await store.invite(
             host: hostName(),
             teams: teams,
             discovery: AvahiDiscovery(type: Invitation.serviceType),

@@ -12,8 +12,8 @@ package struct PreSharedKey: Sendable {
     /// How many bytes a salt in mDNS has.
     package static let saltLength = 16
 
-    /// scrypt's cost (RFC 7914): 32 MiB, and 100 ms of one core of 2020.
-    private static let cost: UInt64 = 1 << 15
+    /// scrypt's cost N (RFC 7914): 32 MiB, and 100 ms of one core of 2020.
+    package static let cost: UInt64 = 1 << 15
     private static let blockSize: UInt64 = 8
     private static let memoryLimit: UInt64 = 64 << 20
 
@@ -22,7 +22,12 @@ package struct PreSharedKey: Sendable {
     let bytes: [UInt8]
 
     /// Makes the key; takes about 100 ms.
-    package init(code: [UInt8], salt: [UInt8]) {
+    ///
+    /// - Parameters:
+    ///   - code: The bytes of the code.
+    ///   - salt: What tells the keys of one code apart.
+    ///   - cost: scrypt's cost; another one than the protocol's for tests, which make many.
+    package init(code: [UInt8], salt: [UInt8], cost: UInt64 = cost) {
         var bytes = [UInt8](repeating: 0, count: 32)
         let result = code.withUnsafeBytes { code in
             EVP_PBE_scrypt(
@@ -30,7 +35,7 @@ package struct PreSharedKey: Sendable {
                 code.count,
                 salt,
                 salt.count,
-                Self.cost,
+                cost,
                 Self.blockSize,
                 1,
                 Self.memoryLimit,

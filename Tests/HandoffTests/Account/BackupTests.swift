@@ -8,7 +8,9 @@ import Testing
 @testable import HandoffTransport
 
 @Suite("The backup of an account")
-struct BackupTests {
+actor BackupTests {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { blockingTests.asUnownedSerialExecutor() }
+
     private static let passphrase = "correct horse"
 
     @Test("brings the account back elsewhere, with the same key and the same discovery key")

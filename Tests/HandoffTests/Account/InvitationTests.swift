@@ -8,6 +8,9 @@ import Testing
 @testable import Handoff
 @testable import HandoffTransport
 
+/// Next to nothing: the tests of docs/protocol.md and on the network pay the full price.
+private let keyCost: UInt64 = 2
+
 /// Two machines in one process: one holds an account, the other is new.
 private struct Scene: Sendable {
     let kitchen: AccountStore
@@ -18,8 +21,8 @@ private struct Scene: Sendable {
         let home = "\(FileManager.default.temporaryDirectory.path)/handoff-account-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: home) }
         let scene = Scene(
-            kitchen: AccountStore(configuration: "\(home)/kitchen"),
-            laptop: AccountStore(configuration: "\(home)/laptop")
+            kitchen: AccountStore(configuration: "\(home)/kitchen", keyCost: keyCost),
+            laptop: AccountStore(configuration: "\(home)/laptop", keyCost: keyCost)
         )
         _ = try scene.kitchen.create(name: "Ada")
         try await body(scene)
@@ -30,8 +33,8 @@ private struct Scene: Sendable {
         discovery: (any Discovery)? = nil,
         clock: MonotonicClock = .system,
         ahead: TimeInterval = 0
-    ) throws -> Invitation {
-        try kitchen.invite(
+    ) async throws -> Invitation {
+        try await kitchen.invite(
             host: "kitchen",
             teams: teams,
             discovery: discovery,
@@ -69,7 +72,7 @@ struct InvitationTests {
     @Test("makes a machine of the account, and both ends show the same fingerprint")
     func joined() async throws {
         try await Scene.with { scene in
-            let invitation = try scene.invite()
+            let invitation = try await scene.invite()
             let enrolled = Task { try await invitation.run() }
             let joined = try await scene.join(invitation)
             let machine = try await enrolled.value
@@ -85,14 +88,14 @@ struct InvitationTests {
             }
             #expect(identities[0].discoveryKey == identities[1].discoveryKey)
             #expect(identities[0].machineID != identities[1].machineID)
-            #expect(throws: AccountError.self) { try scene.laptop.invite(host: "laptop", discovery: nil) }
+            await #expect(throws: AccountError.self) { try await scene.laptop.invite(host: "laptop", discovery: nil) }
         }
     }
 
     @Test("gives a certificate for each team that the invitation is for")
     func teams() async throws {
         try await Scene.with { scene in
-            let invitation = try scene.invite(teams: ["ZZZZZZZZZ9", "A1B2C3D4E5"])
+            let invitation = try await scene.invite(teams: ["ZZZZZZZZZ9", "A1B2C3D4E5"])
             let enrolled = Task { try await invitation.run() }
             let joined = try await scene.join(invitation)
             #expect(try await enrolled.value.teams == ["ZZZZZZZZZ9", "A1B2C3D4E5"])
@@ -107,8 +110,8 @@ struct InvitationTests {
     func discovered() async throws {
         try await Scene.with { scene in
             let network = LoopbackNetwork()
-            let foreign = try scene.invite(discovery: LoopbackDiscovery(network: network))
-            let invitation = try scene.invite(discovery: LoopbackDiscovery(network: network))
+            let foreign = try await scene.invite(discovery: LoopbackDiscovery(network: network))
+            let invitation = try await scene.invite(discovery: LoopbackDiscovery(network: network))
             let strangers = Task { try await foreign.run() }
             defer { strangers.cancel() }
             let enrolled = Task { try await invitation.run() }
@@ -124,7 +127,7 @@ struct InvitationTests {
     @Test("with a wrong code gives nothing, saves nothing, and the right one still works")
     func wrong() async throws {
         try await Scene.with { scene in
-            let invitation = try scene.invite()
+            let invitation = try await scene.invite()
             let enrolled = Task { try await invitation.run() }
             await #expect(throws: EnrolmentError(.wrongCode, "")) {
                 try await scene.join(invitation, code: wrongCode())
@@ -144,7 +147,7 @@ struct InvitationTests {
     @Test("works once: the code is worth nothing afterwards")
     func once() async throws {
         try await Scene.with { scene in
-            let invitation = try scene.invite()
+            let invitation = try await scene.invite()
             let enrolled = Task { try await invitation.run() }
             _ = try await scene.join(invitation)
             _ = try await enrolled.value
@@ -157,7 +160,7 @@ struct InvitationTests {
         try await Scene.with { scene in
             var machines: [MachineSummary] = []
             for _ in 0..<2 {
-                let invitation = try scene.invite()
+                let invitation = try await scene.invite()
                 let enrolled = Task { try await invitation.run() }
                 let joined = try await scene.join(invitation)
                 _ = try await enrolled.value
@@ -171,7 +174,7 @@ struct InvitationTests {
     @Test("bears clocks that are an hour apart", arguments: [(3600.0, 0.0), (-3600, 0), (0, 3600), (0, -3600)])
     func hour(kitchen: TimeInterval, laptop: TimeInterval) async throws {
         try await Scene.with { scene in
-            let invitation = try scene.invite(ahead: kitchen)
+            let invitation = try await scene.invite(ahead: kitchen)
             let enrolled = Task { try await invitation.run() }
             let joined = try await scene.join(invitation, ahead: laptop)
             _ = try await enrolled.value
@@ -184,7 +187,7 @@ struct InvitationTests {
     @Test("names the difference where clocks are a day apart, and the invitation still stands")
     func day() async throws {
         try await Scene.with { scene in
-            let invitation = try scene.invite()
+            let invitation = try await scene.invite()
             let enrolled = Task { try await invitation.run() }
             await #expect {
                 try await scene.join(invitation, ahead: -86_400)
@@ -207,7 +210,7 @@ struct InvitationTests {
     func expired() async throws {
         try await Scene.with { scene in
             let manual = ManualClock()
-            let invitation = try scene.invite(clock: manual.clock)
+            let invitation = try await scene.invite(clock: manual.clock)
             let enrolled = Task { try await invitation.run() }
             try await manual.waitForSleep(of: InvitationLimits.lifetime)
             manual.advance(by: InvitationLimits.lifetime)
@@ -220,7 +223,7 @@ struct InvitationTests {
     func slowed() async throws {
         try await Scene.with { scene in
             let manual = ManualClock()
-            let invitation = try scene.invite(clock: manual.clock)
+            let invitation = try await scene.invite(clock: manual.clock)
             let enrolled = Task { try await invitation.run() }
             await #expect(throws: EnrolmentError.self) { try await scene.join(invitation, code: wrongCode()) }
             _ = try await scene.nextEvent()
@@ -238,11 +241,10 @@ struct InvitationTests {
     func exhausted() async throws {
         try await Scene.with { scene in
             let manual = ManualClock()
-            let invitation = try scene.invite(clock: manual.clock)
+            let invitation = try await scene.invite(clock: manual.clock)
             let running = Task { try await invitation.run() }
             let address = try scene.address(of: invitation)
-            // Each guess costs who guesses 100 ms; the same wrong key will do here.
-            let key = PreSharedKey(code: [UInt8](repeating: 1, count: 10), salt: PreSharedKey.fixedSalt)
+            let key = PreSharedKey(code: [UInt8](repeating: 1, count: 10), salt: PreSharedKey.fixedSalt, cost: keyCost)
             for count in 1...InvitationLimits.maximumWrongTries {
                 await #expect(throws: EnrolmentFailure.wrongCode) {
                     try await EnrolmentConnection.dial(address, key: key, clock: .system)
@@ -266,11 +268,11 @@ struct InvitationTests {
     func replay() async throws {
         try await Scene.with { scene in
             let manual = ManualClock()
-            let invitation = try scene.invite(clock: manual.clock)
+            let invitation = try await scene.invite(clock: manual.clock)
             let enrolled = Task { try await invitation.run() }
             let address = try scene.address(of: invitation)
             let engine = EnrolmentEngine(
-                joiningWith: PreSharedKey(code: invitation.code.bytes, salt: PreSharedKey.fixedSalt)
+                joiningWith: PreSharedKey(code: invitation.code.bytes, salt: PreSharedKey.fixedSalt, cost: keyCost)
             )
             _ = try engine.handshake()
             let hello = Array(engine.output.bytes)
@@ -294,9 +296,9 @@ struct InvitationTests {
     @Test("turns away who knows the code and breaks the protocol, and is not used up by it")
     func violation() async throws {
         try await Scene.with { scene in
-            let invitation = try scene.invite()
+            let invitation = try await scene.invite()
             let enrolled = Task { try await invitation.run() }
-            let key = PreSharedKey(code: invitation.code.bytes, salt: PreSharedKey.fixedSalt)
+            let key = PreSharedKey(code: invitation.code.bytes, salt: PreSharedKey.fixedSalt, cost: keyCost)
             let garbage: [[UInt8]] = [
                 [0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0], [0, 0, 0, 3, 1, 2, 3],
                 try EnrolmentMessage.saved.frame(),

@@ -8,7 +8,9 @@ import Testing
 @testable import HandoffTransport
 
 @Suite("An account's authority")
-struct AccountAuthorityTests {
+actor AccountAuthorityTests {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { blockingTests.asUnownedSerialExecutor() }
+
     private static let team = "HANDOFFAPP"
     private static let machineID = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"
     private static var now: Int64 { Int64(time(nil)) }

@@ -8,9 +8,9 @@ import Testing
 
 /// The keys of one code, and of another one.
 private let salt = [UInt8](repeating: 7, count: PreSharedKey.saltLength)
-private let salted = PreSharedKey(code: Array(0..<10), salt: salt)
-private let fixed = PreSharedKey(code: Array(0..<10), salt: PreSharedKey.fixedSalt)
-private let wrong = PreSharedKey(code: Array(1..<11), salt: salt)
+private let salted = PreSharedKey(code: Array(0..<10), salt: salt, cost: 2)
+private let fixed = PreSharedKey(code: Array(0..<10), salt: PreSharedKey.fixedSalt, cost: 2)
+private let wrong = PreSharedKey(code: Array(1..<11), salt: salt, cost: 2)
 
 @Suite("TLS by an invitation's code", .timeLimit(.minutes(1)))
 struct EnrolmentConnectionTests {
@@ -77,7 +77,7 @@ struct EnrolmentConnectionTests {
     @Test("of another salt or code is another key")
     func keys() {
         #expect(Set([salted, fixed, wrong].map(\.bytes)).count == 3)
-        #expect(salted.bytes == PreSharedKey(code: Array(0..<10), salt: salt).bytes)
+        #expect(salted.bytes == PreSharedKey(code: Array(0..<10), salt: salt, cost: 2).bytes)
     }
 
     @Test("is judged by whoever owns the listener, over sockets")
