@@ -4,16 +4,16 @@ import CommandLineKit
 enum HandoffProgram {
     static let program = Program(
         name: "handoff",
-        summary: "See the handoff peers on the local network",
+        summary: "See the handoff peers on the local network, and make machines of one account",
         discussion: """
             Peers are the running apps of your machines that hand activities off to each other. They find each other \
             through Avahi and pair only when both hold certificates of the same account and the same team.
 
-            This machine's identity is read from the directory identity below $HANDOFF_HOME/config, or below \
+            `handoff account` makes the account and adds machines to it. This machine's identity is read from the directory identity below $HANDOFF_HOME/config, or below \
             $XDG_CONFIG_HOME/handoff (~/.config/handoff).
             """,
         version: Version.current,
-        verbs: [discover]
+        verbs: [discover, Doctor.verb] + AccountVerbs.all
     )
 
     private static let discover = Verb(

@@ -33,6 +33,15 @@ struct ProtocolDocumentTests {
         #expect(try DialProof.make(discoveryKey: key, nonce: Array(0..<16)) == vector("server name"))
     }
 
+    @Test("The vectors of the enrolment's keys are what we make of the code")
+    func enrolment() throws {
+        let code = try InvitationCode(typed: "0123-4567-89AB-CDEF").bytes
+        let salted = PreSharedKey(code: code, salt: Array(0..<16))
+        #expect(try BaseEncoding.hexadecimal(salted.bytes) == vector("salted key"))
+        let fixed = PreSharedKey(code: code, salt: PreSharedKey.fixedSalt)
+        #expect(try BaseEncoding.hexadecimal(fixed.bytes) == vector("fixed key"))
+    }
+
     @Test("The frame of a ping is read as one")
     func frame() throws {
         let lines = try section("Test vectors").split(separator: "\n").filter { $0.hasPrefix("    ") }

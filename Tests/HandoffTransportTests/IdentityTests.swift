@@ -46,7 +46,7 @@ struct IdentityTests {
     func misses(file: String) throws {
         let error = try errorOfLoading { remove("\($0)/\(file)") }
         #expect(error?.code == .noIdentity)
-        #expect(error?.description.contains("certs/make-peer") == true)
+        #expect(error?.description.contains("handoff account create") == true)
         #expect(error?.description.contains(file) == true)
     }
 

@@ -48,7 +48,7 @@ extension NetworkTests {
                 let missing = try await lab.run("a", "handoff", "discover")
                 #expect(missing.status == 1)
                 #expect(missing.errors.contains("this machine has no identity"))
-                #expect(missing.errors.contains("certs/make-peer"))
+                #expect(missing.errors.contains("handoff account create"))
                 try await lab.enrol("a")
                 let key = lab.identity(of: "a") + "/key.pem"
                 try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)

@@ -69,6 +69,11 @@ struct Lab: Sendable {
         try start(host, [command] + arguments, isTypedTo: true)
     }
 
+    /// Starts one of our commands on a host, to be typed to.
+    func converse(_ host: String, _ command: [String]) throws -> RunningCommand {
+        try start(host, command, isTypedTo: true)
+    }
+
     /// Runs one of our commands on a host to its end.
     func run(_ host: String, _ command: String, _ arguments: String...) async throws -> Outcome {
         try await start(host, [command] + arguments).outcome()

@@ -90,7 +90,7 @@ extension NetworkTests {
                 try await lab.enrol("a", options: past)
                 let expired = try await lab.run("a", "notes", "run")
                 #expect(expired.status == 1)
-                #expect(expired.errors.contains("has expired; make a new one"))
+                #expect(expired.errors.contains("has expired; enrol this machine again"))
                 let future = ["--not-before", "21000101000000Z", "--not-after", "21010101000000Z"]
                 try await lab.enrol("b", options: future)
                 let early = try await lab.run("b", "notes", "run")

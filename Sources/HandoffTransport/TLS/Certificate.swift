@@ -90,6 +90,11 @@ final class Certificate: @unchecked Sendable {  // never changed after it was re
 final class PrivateKey: @unchecked Sendable {  // never changed after it was read
     private let handle: OpaquePointer
 
+    /// Takes ownership of an `EVP_PKEY`.
+    init(takingOwnership handle: OpaquePointer) {
+        self.handle = handle
+    }
+
     /// Reads a private key from a PEM text; nil where there is none or it is encrypted.
     init?(pem: [UInt8]) {
         guard let handle = withPEM(pem, { PEM_read_bio_PrivateKey($0, nil, refusePassphrase, nil) }) else { return nil }

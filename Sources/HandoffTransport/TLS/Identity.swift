@@ -48,24 +48,30 @@ public struct Identity: Sendable {
             }
             return certificate
         }
-        self.certificate = try certificate("certificate.pem")
-        account = try certificate("account.pem")
-        self.privateKey = privateKey
-        let digits = String(decoding: try directory.read("discovery.key", isSecret: true), as: UTF8.self)
-        guard digits.hasSuffix("\n"), let key = BaseEncoding.decodeHexadecimal(digits.dropLast()), key.count == 32
-        else {
-            throw IdentityError(.malformed, "\(path)/discovery.key is not 64 hexadecimal digits and a newline")
-        }
-        discoveryKey = key
-        accountHash = account.publicKeyHash
-        teamID = self.certificate.organizationalUnits.first ?? ""
-        machineID = PeerCertificate.machineID(in: self.certificate) ?? ""
-        serial = self.certificate.serial
-        notBefore = self.certificate.notBefore
-        notAfter = self.certificate.notAfter
+        self.init(
+            certificate: try certificate("certificate.pem"),
+            privateKey: privateKey,
+            account: try certificate("account.pem"),
+            discoveryKey: try directory.readDiscoveryKey()
+        )
     }
 
-    private func verify(directory: String) throws {
+    /// Puts an identity together that nobody has checked.
+    init(certificate: Certificate, privateKey: PrivateKey, account: Certificate, discoveryKey: [UInt8]) {
+        self.certificate = certificate
+        self.privateKey = privateKey
+        self.account = account
+        self.discoveryKey = discoveryKey
+        accountHash = account.publicKeyHash
+        teamID = certificate.organizationalUnits.first ?? ""
+        machineID = PeerCertificate.machineID(in: certificate) ?? ""
+        serial = certificate.serial
+        notBefore = certificate.notBefore
+        notAfter = certificate.notAfter
+    }
+
+    /// Checks it as a peer would.
+    func verify(directory: String) throws {
         let path = "\(directory)/certificate.pem"
         guard privateKey.matches(certificate) else {
             throw IdentityError(.keyMismatch, "\(directory)/key.pem is not the key of certificate.pem")
@@ -79,7 +85,7 @@ public struct Identity: Sendable {
         switch TrustStore(account: account).judge(certificate) {
         case nil: return
         case .certificateExpired:
-            throw IdentityError(.expired, "\(path) has expired; make a new one with certs/make-peer")
+            throw IdentityError(.expired, "\(path) has expired; enrol this machine again: handoff account join")
         case .certificateNotYetValid:
             throw IdentityError(.notYetValid, "\(path) is not valid yet; check this machine's clock")
         case .otherAccount, .selfSigned:

@@ -57,6 +57,18 @@ struct IdentityDirectory {
         return Array(bytes.prefix(count))
     }
 
+    /// Reads the account's discovery key.
+    ///
+    /// - Throws: `IdentityError`.
+    func readDiscoveryKey() throws -> [UInt8] {
+        let digits = String(decoding: try read("discovery.key", isSecret: true), as: UTF8.self)
+        guard digits.hasSuffix("\n"), let key = BaseEncoding.decodeHexadecimal(digits.dropLast()), key.count == 32
+        else {
+            throw IdentityError(.malformed, "\(path)/discovery.key is not 64 hexadecimal digits and a newline")
+        }
+        return key
+    }
+
     private static func check(_ status: stat, path: String, mode: String) throws {
         guard status.st_uid == geteuid() else {
             throw IdentityError(.permissions, "\(path) belongs to another user; run: chown \(geteuid()) '\(path)'")
@@ -72,7 +84,7 @@ struct IdentityDirectory {
         guard code == ENOENT else { return IdentityError(.unreadable, cause.description, cause: cause) }
         return IdentityError(
             .noIdentity,
-            "this machine has no identity: \(file) does not exist; make one with certs/make-peer and put its files there",
+            "this machine has no identity: \(file) does not exist; run: handoff account create, or handoff account join",
             cause: cause
         )
     }
