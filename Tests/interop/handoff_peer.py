@@ -202,6 +202,13 @@ class Link:
         self.connection = connection
         self.received = b""
 
+    @property
+    def remote_host(self):
+        """The other end's address; of an IPv6 link-local one with its interface, without which it means nothing."""
+        address = self.connection.getpeername()
+        scope = address[3] if len(address) == 4 else 0
+        return f"{address[0]}%{scope}" if scope else address[0]
+
     def send_bytes(self, data):
         self.connection.sendall(data)
 

@@ -150,7 +150,7 @@ def ask(link, within, kind, **keys):
 
 def dial_stream(peer, link, ticket):
     """A stream to where a ticket leads, on which nothing has been said yet."""
-    connection = socket.create_connection((link.connection.getpeername()[0], ticket["port"]), timeout=3)
+    connection = socket.create_connection((link.remote_host, ticket["port"]), timeout=3)
     context = peer.identity.context(ssl.PROTOCOL_TLS_CLIENT, STREAM_PROTOCOL)
     stream = Stream(connection, context, server_hostname=peer.identity.dial_proof())
     if stream.certificate != link.connection.getpeercert(True):

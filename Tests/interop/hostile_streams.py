@@ -88,7 +88,7 @@ def blob_of_another(peer, link, activity, other):
     """Asks for a file as a machine that has not fetched the note."""
     (attachment,) = activity["userInfo"]["attachments"]
     peer = Peer(other, visitor=True)
-    link, _ = peer.dial(*link.connection.getpeername()[:2])
+    link, _ = peer.dial(link.remote_host, link.connection.getpeername()[1])
     return open_source(**blob(sha256=attachment["sha256"], size=attachment["size"]))(peer, link, activity, None)
 
 
