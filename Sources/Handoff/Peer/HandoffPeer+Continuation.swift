@@ -143,7 +143,7 @@ extension HandoffPeer {
     private func goesOnHere(_ activity: ContinuedActivity) async {
         let peer = activity.origin.id
         lastUse[peer] = clock.now
-        await anyLink(to: peer)?.send(.continued(activity: activity.id))
+        await tell(.continued(activity: activity.id), to: peer)
     }
 
     private func fetchWebpage(_ offer: Offer, from peer: RemotePeer) async throws -> ContinuedActivity {
@@ -214,6 +214,12 @@ extension HandoffPeer {
         } catch let error as HandoffError where error.code == .connectionUnavailable {
             return try await standingLink(to: peer, after: first).request(within: limit, make)
         }
+    }
+
+    /// Tells a peer something that it waits for, over the link that stays where another one is just giving way.
+    func tell(_ message: Message, to peer: PeerID) async {
+        // Without a link there is nobody to hear it.
+        try? await standingLink(to: peer).send(message)
     }
 
     /// The link to a peer; where it was just ended as a duplicate, the one that stays, as soon as it is paired here.

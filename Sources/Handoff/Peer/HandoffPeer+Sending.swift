@@ -75,7 +75,7 @@ extension HandoffPeer {
             let error = (error as? MissingPayload)?.error ?? error
             log(.warning, "what a peer sent could not be taken over: \(error)", ["activity.type": offer.type])
             let other = HandoffError(.handoffFailed, "it could not be restored: \(error)")
-            await link.send(.failed(activity: offer.id, error as? HandoffError ?? other))
+            await tell(.failed(activity: offer.id, error as? HandoffError ?? other), to: peer.id)
         }
     }
 
