@@ -14,7 +14,7 @@ INSTALLED := bin share/man/man1 share/bash-completion/completions share/zsh/site
 RELEASE := -c release --static-swift-stdlib
 UNIT := --skip LANTests
 # All at once, they starve each other on a machine with few cores, and the library's own time limits end them.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 8
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 # Hosts share this machine's cores and the tests watch time limits: one LAN test at a time.
 LAN := --filter LANTests --no-parallel
 # Debian's own llvm-cov, if it is installed, cannot read what this toolchain writes.
