@@ -64,11 +64,12 @@ extension HandoffPeer {
 
     /// Decides on what a peer sends, and takes it over.
     func receive(_ offer: Offer, request: Int, from peer: RemotePeer, over link: Link) async {
+        // Counted before the app is asked, which takes its time.
+        receiving += 1
+        defer { receiving -= 1 }
         let objection = await objection(to: offer, from: peer)
-        if objection == nil { receiving += 1 }
         await link.serve { objection.map { .decline(request: request, $0) } ?? .accept(request: request) }
         guard objection == nil else { return }
-        defer { receiving -= 1 }
         do {
             _ = try await takeOver(offer, from: peer, wasSent: true)
         } catch {
@@ -85,7 +86,7 @@ extension HandoffPeer {
             return HandoffError(.refused, "\(host) is configured not to take what this peer sends")
         }
         if let obstacle = obstacle(to: offer) { return obstacle }
-        guard receiving < Self.maximumCount, !isStopping else {
+        guard receiving <= Self.maximumCount, !isStopping else {
             return HandoffError(.refused, "\(host) is busy: try again later")
         }
         let application = self.application

@@ -62,11 +62,17 @@ extension NotesService {
 
     // MARK: - What was sent here
 
+    /// For how many notes that were sent here attachments may be on their way at once.
+    private static let maximumTransfers = 16
+
     /// Fetches the attachments of a note that was sent here, and tells the sender how far they are.
     ///
     /// - Throws: ``HandoffError`` where the sender cannot be told.
     func beginDelivery(of note: Note, for activity: ContinuedActivity) async throws {
         guard !note.attachments.isEmpty else { return }
+        guard transfers.count < Self.maximumTransfers else {
+            throw HandoffError(.refused, "the note is there; its attachments wait for others: send it again later")
+        }
         let stream = try await peer().openStream(of: activity)
         // Cancelled by stop().
         let id = UUID()
