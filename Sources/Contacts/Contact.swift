@@ -49,12 +49,7 @@ struct Contact: Codable, Equatable {
     /// Reads what a peer sent, of which nothing is sure.
     init(_ userInfo: [String: PropertyList]) throws(HandoffError) {
         for field in Field.allCases {
-            guard let text = userInfo[field.rawValue]?.stringValue else {
-                throw HandoffError(
-                    .missingKey,
-                    "the peer's contact has no proper \"\(field.rawValue)\": is its app newer or broken?"
-                )
-            }
+            guard let text = userInfo[field.rawValue]?.stringValue else { throw .missingKey(field.rawValue) }
             self[field] = text
         }
     }

@@ -31,17 +31,14 @@ enum ShoppingActivity: Equatable {
 
     /// Reads what a peer sent, of which nothing is sure.
     init(type: String, userInfo: [String: PropertyList]) throws(HandoffError) {
-        func missing(_ key: String) -> HandoffError {
-            HandoffError(.missingKey, "the peer's activity has no proper \"\(key)\": is its app newer or broken?")
-        }
         switch type {
         case Self.viewType:
-            guard let values = userInfo["items"]?.arrayValue else { throw missing("items") }
+            guard let values = userInfo["items"]?.arrayValue else { throw .missingKey("items") }
             let items = values.compactMap(\.stringValue)
-            guard items.count == values.count else { throw missing("items") }
+            guard items.count == values.count else { throw .missingKey("items") }
             self = .view(items)
         case Self.editType:
-            guard let item = userInfo["item"]?.stringValue else { throw missing("item") }
+            guard let item = userInfo["item"]?.stringValue else { throw .missingKey("item") }
             self = .edit(item)
         default:
             throw HandoffError(.invalidActivity, "this app does not know activities of the type \(type)")
