@@ -39,6 +39,11 @@ public final class ManualClock: Sendable {
         for signal in due { signal.finish() }
     }
 
+    /// Whether somebody sleeps for a span.
+    public func isSlept(for duration: Duration) -> Bool {
+        state.withLock { $0.sleepers.values.contains { $0.duration == duration } }
+    }
+
     /// Waits until somebody sleeps for a span: only then does ``advance(by:)`` wake them in time.
     public func waitForSleep(of duration: Duration) async throws {
         let signal = BoundedChannel<Void>(capacity: 1)

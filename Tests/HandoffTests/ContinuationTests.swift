@@ -144,6 +144,8 @@ struct ContinuationTests {
             await activity.becomeCurrent()
             #expect(await origin.isTold(.save([:])))
             let candidate = try await target.candidate()
+            // The limit of the first save must not be taken for that of the next.
+            #expect(await eventually { !clock.isSlept(for: UserActivity.saveLimit) })
             let gate = Gate()
             await origin.app.whenSaving { activity in
                 await gate.pass()
