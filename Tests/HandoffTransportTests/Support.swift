@@ -62,11 +62,12 @@ struct Door {
     let listener: Listener
     let addresses: [SocketAddress]
 
-    static func open(_ context: TLSContext) async throws -> Door {
+    static func open(_ context: TLSContext, clock: MonotonicClock = .system) async throws -> Door {
         let listener = try await Listener.bind(
             ports: 0...0,
             applicationProtocols: ["handoff/1", "handoff-stream/1"],
-            context: context
+            context: context,
+            clock: clock
         )
         let address = try #require(SocketAddress(numeric: "127.0.0.1", port: listener.port))
         return Door(listener: listener, addresses: [address])
