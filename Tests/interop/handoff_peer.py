@@ -421,10 +421,9 @@ def send_note(peer, host, port, note):
 class NoteServer:
     """Offers one note, or something else of that form, to whoever is of the account and team."""
 
-    def __init__(self, peer, title, content, kind=NOTE_TYPE, webpage=None, accepts=True, is_moody=False):
+    def __init__(self, peer, title, content, kind=NOTE_TYPE, webpage=None, accepts=True, moody=None):
         self.peer = peer
-        self.is_moody = is_moody
-        self.fetches = 0
+        self.moody = moody
         self.accepts = accepts
         self.wanted = None
         self.offer = {"id": str(uuid.uuid4()), "type": kind, "title": title, "web": webpage is not None}
@@ -482,8 +481,7 @@ class NoteServer:
             link.send("pong", sequence=message["sequence"])
         elif kind == "fetch":
             request = message["request"]
-            self.fetches += 1
-            if self.is_moody and self.fetches % 2 == 0:
+            if self.is_first_asked():
                 link.send("error", request=request, code=HANDOFF_FAILED, message="Not now.")
             elif message["activity"].lower() == self.activity["id"]:
                 link.send("activity", request=request, activity=self.activity)
@@ -503,6 +501,15 @@ class NoteServer:
         elif kind not in ("pong", "offers", "activity", "error", "update", "accept", "decline", "failed", "unsupported"):
             request = {"request": message["request"]} if "request" in message else {}
             link.send("unsupported", unsupported=kind, **request)
+
+    def is_first_asked(self):
+        """True for the one fetch, of all that are made of peers with the same file, that makes the file."""
+        try:
+            if self.moody:
+                self.moody.touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return self.moody is not None
 
     def take(self, link, request, offer):
         """Accepts what is sent here, or declines it."""
@@ -552,7 +559,7 @@ def main():
     serving.add_argument("--versions", default=str(VERSION), help="say that it speaks these, as in 1-2")
     serving.add_argument("--type", default=NOTE_TYPE, help="offer it as an activity of this type")
     serving.add_argument("--webpage", help="an address to open where no app takes the type")
-    serving.add_argument("--moody", action="store_true", help="give the note to each second who asks only")
+    serving.add_argument("--moody", type=Path, help="while there is no such file, make it instead of giving the note")
     serving.add_argument("--decline", action="store_true", help="take nothing that is sent here")
     announcing = verbs.add_parser("announcement", help="make an instance name and a TXT record, and print them as JSON")
     announcing.add_argument("identity", type=Identity)
