@@ -199,7 +199,7 @@ extension NetworkTests {
                 let browser = try lab.startPython("b", "zeroconf_peer.py", "browse", then: "10.77.0.2")
                 let ours = try await a.startPeer()
                 try await ours.line(holding: "announced service=", onErrors: true)
-                let name = try #require(try await a.status()?.service)
+                let name = try await a.announcedName()
                 try await browser.line(holding: "{\"event\": \"found\", \"service\": \"\(name)\", \"port\": 24280")
                 try await browser.line(holding: "\"match\": {\"account\": true, \"team\": true}")
 

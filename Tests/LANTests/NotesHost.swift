@@ -104,6 +104,17 @@ struct NotesHost: Sendable {
         return report
     }
 
+    /// The name that the running peer is announced by; a peer can have links before it is announced.
+    func announcedName() async throws -> String {
+        var name: String?
+        _ = try await eventually {
+            name = try await status()?.service
+            return name != nil
+        }
+        guard let name else { throw CommandProblem(description: "the peer on \(self.name) was never announced") }
+        return name
+    }
+
     /// The titles of what the other peers offer, nearest first; nil where no peer runs here.
     func offers() async throws -> [ActivityReport]? {
         guard case .activities(let reports) = try await ask(.activities) else { return nil }
