@@ -4,15 +4,26 @@ import Handoff
 
 /// `handoff discover`: looks around as a visitor, and shows what it saw.
 struct Discover {
-    private static let standardTimeout = Duration.seconds(3)
+    private static let standardTimeout = Duration.seconds(1.5)
     private static let longestTimeout = 600
+    /// How often what is watched is looked at where nothing happens: what it says of ages and the screen's size changes.
+    private static let longestPause = Duration.seconds(1)
+    /// Changes that come together are shown together.
+    private static let shortestPause = Duration.milliseconds(200)
 
     private let isJSON: Bool
+    private let watches: Bool
+    private let isExplained: Bool
+    private let filter: PeerFilter
     private let timeout: Duration
     private let log: Log
+    private let environment = ProcessInfo.processInfo.environment
 
     init(_ arguments: Arguments) throws(CommandFailure) {
         isJSON = arguments.has("json")
+        watches = arguments.has("watch")
+        isExplained = arguments.has("explain")
+        filter = PeerFilter(arguments)
         timeout = try arguments["timeout"].map(Self.duration) ?? Self.standardTimeout
         // Warnings come as the command's failure, if they matter.
         log = Log.lines(from: arguments.has("verbose") ? .debug : .error) {
@@ -21,8 +32,39 @@ struct Discover {
     }
 
     func run() async throws -> ExitCode {
-        let environment = ProcessInfo.processInfo.environment
-        let listing = PeerListing(try await look(identityIn: HandoffPaths(environment: environment)))
+        let peer = try visitor()
+        try await peer.whileRunning {
+            try await peer.lookAround(atMost: timeout)
+            guard watches else { return try show(await peer.peers()) }
+            try await watch(peer)
+        }
+        return .done
+    }
+
+    private func visitor() throws -> HandoffPeer {
+        try HandoffPeer(
+            configuration: HandoffConfiguration(
+                app: "org.handoff.discover",
+                name: "handoff discover",
+                host: hostName(),
+                types: [],
+                isVisitor: true
+            ),
+            identity: Identity.load(directory: HandoffPaths(environment: environment).configuration + "/identity"),
+            discovery: AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
+            application: nil,
+            log: log
+        )
+    }
+
+    private func listing(_ statuses: [PeerStatus], _ choice: inout NearestChoice) -> PeerListing {
+        let now = MonotonicClock.system.now
+        return PeerListing(statuses.filter(filter.allows), &choice, at: now, isExplained: isExplained)
+    }
+
+    private func show(_ statuses: [PeerStatus]) throws {
+        var choice = NearestChoice()
+        let listing = listing(statuses, &choice)
         if isJSON {
             try StandardOutput.writeJSON(listing)
         } else if listing.peers.isEmpty {
@@ -31,28 +73,46 @@ struct Discover {
                     + "no firewall drops mDNS (UDP port 5353)\n"
             )
         } else {
-            try StandardOutput.write(listing.table(width: Terminal.standardOutput(environment: environment).width))
+            try write(listing, on: Terminal.standardOutput(environment: environment))
         }
-        return .done
     }
 
-    private func look(identityIn paths: HandoffPaths) async throws -> [PeerStatus] {
-        let peer = try HandoffPeer(
-            configuration: HandoffConfiguration(
-                app: "org.handoff.discover",
-                name: "handoff discover",
-                host: hostName(),
-                types: [],
-                isVisitor: true
-            ),
-            identity: Identity.load(directory: paths.configuration + "/identity"),
-            discovery: AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
-            application: nil,
-            log: log
-        )
-        return try await peer.whileRunning {
-            try await peer.lookAround(atMost: timeout)
-            return await peer.peers()
+    private func write(_ listing: PeerListing, on terminal: Terminal) throws {
+        let lines = listing.lines(width: terminal.width)
+        try StandardOutput.write(lines.map { $0.rendered(isStyled: terminal.isStyled) + "\n" }.joined())
+    }
+
+    // MARK: - Watching
+
+    /// Shows the peers again each time something has changed, until a signal ends it.
+    private func watch(_ peer: HandoffPeer) async throws {
+        let signals = await SignalStream.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in signals { break } }
+            group.addTask { try await follow(peer) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func follow(_ peer: HandoffPeer) async throws {
+        var (choice, events, screen) = (NearestChoice(), PeerEvents(), LiveText())
+        while !Task.isCancelled {
+            let seen = await peer.revision
+            let listing = listing(await peer.peers(), &choice)
+            let news = events.next(listing)
+            let terminal = Terminal.standardOutput(environment: environment)
+            if isJSON {
+                for event in news { try StandardOutput.writeJSON(event) }
+            } else if terminal.isTerminal, environment["TERM"] != "dumb" {
+                let problem = await peer.discoveryProblem.map { [StyledLine(printable($0.message), style: .bad)] } ?? []
+                try StandardOutput.write(screen.frame(listing.lines(width: terminal.width) + problem, on: terminal))
+            } else if !news.isEmpty {
+                try write(listing, on: terminal)
+                try StandardOutput.write("\n")
+            }
+            _ = await peer.wait(atMost: Self.longestPause) { $0.revision != seen }
+            try await MonotonicClock.system.sleep(for: Self.shortestPause)
         }
     }
 

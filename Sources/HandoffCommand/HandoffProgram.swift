@@ -21,16 +21,23 @@ enum HandoffProgram {
         "Show who is on the network, and whether it is paired with this machine",
         discussion: """
             Looks for peers, links to those of this machine's account and team, and lists them all: the paired ones \
-            first, the nearest at the top, then the others, each with the reason why it is not paired. No peer has to \
-            run on this machine.
+            first, the nearest at the top, then the others, each with the reason why it is not paired. What is not \
+            known when the time is over is shown as pending. No peer has to run on this machine.
             """,
         options: [
-            .flag("json", "Print one JSON document"),
-            .value("timeout", "SECONDS", "How long to look at most; 3 where it is not given"),
+            .flag("json", "Print one JSON document; with --watch one object a line for each event"),
+            .value("timeout", "SECONDS", "How long to look at most; 1.5 where it is not given"),
+            .flag("watch", short: "w", "Go on, and show what changes, until Ctrl-C"),
+            .flag("all", short: "a", "Show the peers of other accounts, too"),
+            .flag("explain", "Tell what the order of the paired peers rests on"),
+            .value("app", "APP", "Show the peers of one app only, by its name or its id"),
+            .value("host", "HOST", "Show the peers on one host only"),
             .flag("verbose", short: "v", "Tell on stderr what happens"),
         ],
         examples: [
             Example("handoff discover", "Show the peers"),
+            Example("handoff discover --watch", "Go on watching them"),
+            Example("handoff discover --explain", "See why one is nearer than another"),
             Example("handoff discover --json | jq '.peers[].host'", "Show their hosts alone"),
         ]
     ) { arguments in

@@ -6,22 +6,37 @@ struct PeerListing: Encodable {
     let peers: [Row]
 
     /// Puts the peers in order.
-    init(_ statuses: [PeerStatus]) {
-        peers = statuses.map { Row($0) }.sorted { $0.place < $1.place }
+    ///
+    /// - Parameters:
+    ///   - statuses: The peers that are shown.
+    ///   - choice: Keeps the nearest from changing by noise where the peers are watched.
+    ///   - now: The time.
+    ///   - isExplained: Whether the rows tell what their order rests on.
+    init(_ statuses: [PeerStatus], _ choice: inout NearestChoice, at now: Duration, isExplained: Bool) {
+        let order = choice.settle(Ranking.order(statuses.compactMap(\.nearness?.sample)), at: now)
+        let ranks = order.enumerated().reduce(into: [:]) { $0[$1.element.sample.peer] = $1.offset }
+        peers = statuses.map { status in
+            let rank = status.id.flatMap { ranks[$0] }
+            let nearness = rank.map { Nearness(order[$0], at: now) }
+            return Row(status, rank: rank.map { $0 + 1 }, nearness: isExplained ? nearness : nil)
+        }
+        .sorted { $0.place < $1.place }
     }
 
-    /// The table for people.
+    /// The table for people, and the ranking below it where it is explained.
     ///
     /// - Parameter width: The terminal's columns; nil where nothing may be cut.
-    func table(width: Int?) -> String {
+    func lines(width: Int?) -> [StyledLine] {
         var table = Table(columns: [
             Table.Column("NAME"), Table.Column("APP", isFlexible: true), Table.Column("HOST"),
             Table.Column("ADDRESSES", isFlexible: true), Table.Column("PORT", isNumeric: true),
             Table.Column("ACCOUNT"), Table.Column("TEAM"), Table.Column("PAIRED", isFlexible: true),
             Table.Column("OFFER", isFlexible: true), Table.Column("RTT", isNumeric: true),
         ])
-        for row in peers { table.append(row.cells) }
-        return table.text(width: width)
+        for row in peers { table.append(row.cells, style: row.style) }
+        let explained = peers.compactMap(\.explanation)
+        let rest = explained.isEmpty ? [] : [StyledLine("")] + explained.map { StyledLine($0) }
+        return table.lines(width: width) + rest
     }
 }
 
@@ -29,7 +44,7 @@ extension PeerListing {
     /// One peer; what is not known is nil, and `null` in JSON.
     struct Row: Encodable {
         private enum CodingKeys: String, CodingKey {
-            case id, name, app, host, addresses, port, account, team, pairing, reason, offer
+            case id, name, app, host, addresses, port, account, team, pairing, reason, offer, rank, nearness
             case roundTripMilliseconds = "rtt_ms"
         }
 
@@ -39,8 +54,14 @@ extension PeerListing {
         }
 
         /// What the rows are ordered by.
-        let place: (isLast: Int, latency: Duration, host: String, service: String)
+        let place: (rank: Int, host: String, service: String)
+        /// What tells the row from the others, for as long as the peer is there.
+        let key: String
+        /// How the row is set off: by whether the peer is paired and answers.
+        let style: LineStyle
 
+        private let rank: Int?
+        private let nearness: Nearness?
         private let id: String?
         private let name: String?
         private let app: String?
@@ -55,7 +76,16 @@ extension PeerListing {
         private let offer: OfferRow?
         private let latency: Duration?
 
-        init(_ status: PeerStatus) {
+        init(_ status: PeerStatus, rank: Int?, nearness: Nearness?) {
+            self.rank = rank
+            self.nearness = nearness
+            style =
+                switch status.pairing {
+                case .paired: status.nearness?.sample.isSuspect == true ? .pending : .good
+                case .pending: .pending
+                case .refused, .unreachable: status.account == .other ? .faint : .bad
+                }
+            key = status.service ?? status.id?.description ?? ""
             id = status.id?.description
             name = status.hello?.name
             app = status.hello?.app
@@ -68,9 +98,7 @@ extension PeerListing {
             reason = status.reason
             offer = status.offers.first.map { OfferRow(type: $0.type, title: $0.title) }
             latency = status.latency
-            // A day stands for a round-trip time that was not measured.
-            let distance = status.latency ?? .seconds(24 * 60 * 60)
-            place = (status.pairing == .paired ? 0 : 1, distance, host ?? "", status.service ?? "")
+            place = (rank ?? .max, host ?? "", status.service ?? "")
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -87,6 +115,19 @@ extension PeerListing {
             try container.encode(reason?.rawValue, forKey: .reason)
             try container.encode(offer, forKey: .offer)
             try container.encode(roundTripMilliseconds, forKey: .roundTripMilliseconds)
+            try container.encode(rank, forKey: .rank)
+            try container.encodeIfPresent(nearness, forKey: .nearness)
+        }
+
+        /// What makes a change of the peer an event; a round trip is another one each time.
+        var fingerprint: [String] {
+            cells.dropLast() + ["\(rank ?? 0)", "\(style)", id ?? "", "\(reason?.rawValue ?? "")"]
+        }
+
+        /// Its place in the ranking and what it rests on, for people; nil where it is not asked for.
+        var explanation: String? {
+            guard let rank, let nearness else { return nil }
+            return printable("\(rank). \(name ?? "-") on \(host ?? "-"): ") + nearness.text
         }
 
         /// One cell for each column of the table.

@@ -145,8 +145,7 @@ struct SendingTests {
             try await sending.value
             let late = Candidate(
                 peer: try #require(await peers[1].peer.linkedPeers().first?.peer),
-                offer: activity.offer,
-                latency: nil
+                offer: activity.offer
             )
             await #expect(throws: HandoffError(.handoffFailed, "")) { try await peers[1].peer.continueActivity(late) }
         }

@@ -86,7 +86,7 @@ struct Lab: Sendable {
 
     /// What `handoff discover` sees from a host.
     func peers(from host: String) async throws -> [Peer] {
-        let outcome = try await run(host, "handoff", "discover", "--json")
+        let outcome = try await run(host, "handoff", "discover", "--json", "--all", "--timeout=3")
         guard outcome.status == 0 else { throw CommandProblem(description: "discover on \(host): \(outcome)") }
         return try JSONDecoder().decode(Peers.self, from: Data(outcome.output.utf8)).peers
     }

@@ -63,7 +63,9 @@ extension NetworkTests {
                 #expect(account.account == "other")
                 #expect(account.team == "unknown")
                 #expect(account.reason == "otherAccount")
-                let table = try await lab.run("a", "handoff", "discover")
+                let own = try await lab.run("a", "handoff", "discover")
+                #expect(!own.output.contains("another account"))
+                let table = try await lab.run("a", "handoff", "discover", "--all")
                 #expect(table.output.contains("no: it belongs to another account"))
                 #expect(table.output.contains("no: it belongs to another team"))
             }

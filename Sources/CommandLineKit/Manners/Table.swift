@@ -24,6 +24,7 @@ public struct Table: Sendable {
 
     private let columns: [Column]
     private var rows: [[String]] = []
+    private var styles: [LineStyle?] = []
 
     /// Makes a table without rows.
     public init(columns: [Column]) {
@@ -31,24 +32,36 @@ public struct Table: Sendable {
     }
 
     /// Adds a row, with one cell for each column; cells are made printable here.
-    public mutating func append(_ cells: [String]) {
+    ///
+    /// - Parameters:
+    ///   - cells: What it says.
+    ///   - style: How it is set off where ``lines(width:)`` are drawn.
+    public mutating func append(_ cells: [String], style: LineStyle? = nil) {
         precondition(cells.count == columns.count, "a row needs a cell for each column")
         rows.append(cells.map(printable))
+        styles.append(style)
     }
 
     /// The table as text.
     ///
     /// - Parameter width: The columns of the terminal; nil where the text goes elsewhere and nothing may be cut.
     public func text(width: Int?) -> String {
+        lines(width: width).map { $0.text + "\n" }.joined()
+    }
+
+    /// The table as lines, the headings first.
+    ///
+    /// - Parameter width: The columns of the terminal; nil where the text goes elsewhere and nothing may be cut.
+    public func lines(width: Int?) -> [StyledLine] {
         let lines = [columns.map(\.heading)] + rows
         var widths = columns.indices.map { column in lines.map { displayWidth($0[column]) }.max() ?? 0 }
         if let width { shrink(&widths, to: width) }
-        return lines.map { cells in
+        return zip(lines, [nil] + styles).map { cells, style in
             let padded = columns.indices.map { pad(cells[$0], to: widths[$0], isNumeric: columns[$0].isNumeric) }
             let line = padded.joined(separator: "  ")
-            return line.prefix(upTo: line.lastIndex { $0 != " " }.map(line.index(after:)) ?? line.startIndex) + "\n"
+            let end = line.lastIndex { $0 != " " }.map(line.index(after:)) ?? line.startIndex
+            return StyledLine(String(line[..<end]), style: style)
         }
-        .joined()
     }
 
     private func shrink(_ widths: inout [Int], to width: Int) {

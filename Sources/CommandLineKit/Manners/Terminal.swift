@@ -6,6 +6,8 @@ public struct Terminal: Sendable, Equatable {
     public let isTerminal: Bool
     /// The terminal's columns; nil where there is no terminal, and nothing may be cut.
     public let width: Int?
+    /// The terminal's lines; nil where it does not tell.
+    public let height: Int?
     /// Whether colours and cursor movements are welcome: not on a dumb terminal, nor where `NO_COLOR` is set.
     public let isStyled: Bool
     /// Whether a line can be drawn anew: not on a dumb terminal, but whatever `NO_COLOR` says about colours.
@@ -26,12 +28,18 @@ public struct Terminal: Sendable, Equatable {
         var size = winsize()
         let isTerminal = isatty(descriptor) == 1
         let hasSize = isTerminal && ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        self.init(isTerminal: isTerminal, columns: hasSize ? Int(size.ws_col) : nil, environment: environment)
+        self.init(
+            isTerminal: isTerminal,
+            columns: hasSize ? Int(size.ws_col) : nil,
+            lines: hasSize && size.ws_row > 0 ? Int(size.ws_row) : nil,
+            environment: environment
+        )
     }
 
     /// Decides from what was seen; 80 columns where a terminal does not tell its size.
-    init(isTerminal: Bool, columns: Int?, environment: [String: String]) {
+    init(isTerminal: Bool, columns: Int?, lines: Int? = nil, environment: [String: String]) {
         self.isTerminal = isTerminal
+        height = isTerminal ? lines : nil
         // COLUMNS is what the user says, which goes before what the terminal says.
         let wanted = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         width = isTerminal ? wanted ?? columns ?? 80 : nil

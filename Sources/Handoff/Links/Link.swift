@@ -9,6 +9,8 @@ protocol LinkOwner: AnyObject, Sendable {
     func link(_ link: Link, paired peer: RemotePeer) async
     /// A message that is not the link's own business.
     func link(_ link: Link, received message: Message) async
+    /// The round-trip time was measured anew.
+    func linkMeasured(_ link: Link) async
 }
 
 /// One control connection: frames in and out, the state machine, requests and their answers, and the pings.
@@ -51,15 +53,19 @@ actor Link {
     private var offersRevision = 0
     private var isSendingOffers = false
     private var remoteIsOffering = false
+    /// True where the latency counts though nothing is offered: for a visitor, who may show it.
+    private let measuresAlways: Bool
 
     private var alarm: Alarm  // for pairing, then for presence, then for the end; cancelled in run()
     private var pongWaiters: [BoundedChannel<Void>] = []
+    private var measurementWaiters: [BoundedChannel<Void>] = []
 
     init(connection: Connection, role: LinkRole, policy: LinkPolicy, clock: MonotonicClock, owner: any LinkOwner) {
         self.connection = connection
         self.role = role
         self.clock = clock
         self.owner = owner
+        measuresAlways = policy.hello.isVisitor
         let certificate = connection.peer
         machine = LinkStateMachine(
             role: role,
@@ -95,6 +101,8 @@ actor Link {
         alarm.cancel()
         for waiter in pongWaiters { waiter.finish() }
         pongWaiters = []
+        for waiter in measurementWaiters { waiter.finish() }
+        measurementWaiters = []
         for answer in requests.values { answer.finish(throwing: endError) }
         requests = [:]
         for turn in requesters { turn.finish() }
@@ -231,7 +239,20 @@ actor Link {
     }
 
     /// What the ranking wants to know.
-    var proximity: (latency: Duration?, isSuspect: Bool) { (presence.latency, presence.isSuspect) }
+    var proximity: (latency: LatencyReading?, isSuspect: Bool) { (presence.latency, presence.isSuspect) }
+
+    /// Waits until the latency rests on a whole burst, where it is measured at all.
+    ///
+    /// - Parameter limit: The longest wait.
+    func awaitMeasurement(within limit: Duration) async {
+        guard end == nil, presence.isMeasuring, presence.latency?.burstCount ?? 0 == 0 else { return }
+        let measurement = BoundedChannel<Void>(capacity: 1)
+        measurementWaiters.append(measurement)
+        defer { measurementWaiters.removeAll { $0 === measurement } }
+        _ = try? await withDeadline(limit, clock: clock, timeoutError: CancellationError()) {
+            try await measurement.next()
+        }
+    }
 
     // MARK: - Inside
 
@@ -288,9 +309,13 @@ actor Link {
     private func deliver(_ message: Message) async {
         switch message {
         case .pong(let sequence):
+            let earlier = presence.latency
             presence.pong(sequence: sequence, at: clock.now)
             rearm()
             for waiter in pongWaiters { _ = try? waiter.offer(()) }
+            guard let latency = presence.latency, latency.burstCount > 0, latency != earlier else { return }
+            for waiter in measurementWaiters { _ = try? waiter.offer(()) }
+            await owner.linkMeasured(self)
         case .activity(let request, _), .failure(let request, _), .unsupported(let request?, _),
             .accept(let request), .decline(let request, _), .stream(let request, _):
             _ = try? requests[request]?.offer(message)
@@ -311,6 +336,7 @@ actor Link {
 
     private func updatePresence() {
         presence.isOffering = remoteIsOffering || !(desiredOffers ?? []).isEmpty
+        presence.measure(remoteIsOffering || measuresAlways, at: clock.now)
         rearm()
     }
 

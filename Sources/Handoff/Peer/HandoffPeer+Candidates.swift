@@ -8,15 +8,18 @@ public struct Candidate: Sendable, Hashable {
     public let peer: RemotePeer
     /// What is offered.
     public let offer: Offer
-    /// The round-trip time to the peer; nil where none was measured.
-    public let latency: Duration?
+    /// What is known of the peer's nearness, and why it has its place; nil where it was not ranked.
+    public let nearness: RankedPeer?
     /// True where no app here takes the activity, and only its web page is of use.
     public let isWebpage: Bool
 
-    init(peer: RemotePeer, offer: Offer, latency: Duration?, isWebpage: Bool = false) {
+    /// The round-trip time to the peer; nil where none was measured.
+    public var latency: Duration? { nearness?.sample.latency?.value }
+
+    init(peer: RemotePeer, offer: Offer, nearness: RankedPeer? = nil, isWebpage: Bool = false) {
         self.peer = peer
         self.offer = offer
-        self.latency = latency
+        self.nearness = nearness
         self.isWebpage = isWebpage
     }
 }
@@ -42,20 +45,20 @@ extension HandoffPeer {
     ///
     /// - Parameter includesWebpages: Whether what no app here takes counts, too, where it has a web page.
     public func candidates(includingWebpages includesWebpages: Bool = false) async -> [Candidate] {
-        var found: [PeerID: Candidate] = [:]
+        var found: [PeerID: (peer: RemotePeer, offer: Offer, isWebpage: Bool)] = [:]
         var samples: [ProximitySample] = []
         for entry in linkedPeers() {
             let offers = links[entry.link.id]?.offers ?? []
             let usable = offers.first { obstacle(to: $0) == nil }
             guard let offer = usable ?? (includesWebpages ? offers.first(where: \.hasWebpage) : nil) else { continue }
-            let (latency, isSuspect) = await entry.link.proximity
-            let id = entry.peer.id
-            found[id] = Candidate(peer: entry.peer, offer: offer, latency: latency, isWebpage: usable == nil)
-            samples.append(
-                ProximitySample(peer: id, latency: latency, isSuspect: isSuspect, lastUse: lastUse[id])
-            )
+            found[entry.peer.id] = (entry.peer, offer, usable == nil)
+            samples.append(await sample(of: entry.peer.id, over: entry.link))
         }
-        return Ranking.order(samples).compactMap { found[$0.peer] }
+        return nearest.settle(Ranking.order(samples), at: clock.now).compactMap { ranked in
+            found[ranked.sample.peer].map {
+                Candidate(peer: $0.peer, offer: $0.offer, nearness: ranked, isWebpage: $0.isWebpage)
+            }
+        }
     }
 
     /// The offers that this app cannot continue, and why, in the order of their peers.
@@ -99,7 +102,16 @@ extension HandoffPeer {
             return await group.reduce(into: Set<Int>()) { if let index = $1 { $0.insert(index) } }
         }
         let order = candidates.indices.filter(living.contains) + candidates.indices.filter { !living.contains($0) }
-        return order.map { candidates[$0] }
+        guard let first = order.first, first > 0, let nearness = candidates[first].nearness else {
+            return order.map { candidates[$0] }
+        }
+        let chosen = Candidate(
+            peer: candidates[first].peer,
+            offer: candidates[first].offer,
+            nearness: RankedPeer(sample: nearness.sample, reason: .answers),
+            isWebpage: candidates[first].isWebpage
+        )
+        return [chosen] + order.dropFirst().map { candidates[$0] }
     }
 
     /// The link to a peer.

@@ -8,6 +8,8 @@ public struct Continuation: Sendable {
     public let activity: ContinuedActivity
     /// True where no app here takes the activity, and only its web page is of use.
     public let isWebpage: Bool
+    /// Why that peer was chosen; nil where it was not ranked.
+    public let nearness: RankedPeer?
     /// Nearer peers whose payload did not arrive, and why.
     public let failures: [(peer: RemotePeer, error: HandoffError)]
 }
@@ -38,7 +40,12 @@ extension HandoffPeer {
         for candidate in await livingFirst(wanted) {
             do {
                 let activity = try await accept(candidate)
-                return Continuation(activity: activity, isWebpage: candidate.isWebpage, failures: failures)
+                return Continuation(
+                    activity: activity,
+                    isWebpage: candidate.isWebpage,
+                    nearness: candidate.nearness,
+                    failures: failures
+                )
             } catch let failure as MissingPayload {
                 guard failure.error.code != .cancelled else { throw failure.error }
                 failures.append((candidate.peer, failure.error))
@@ -70,7 +77,7 @@ extension HandoffPeer {
 
     /// Says why nothing can be continued: every offer that is there has its reason.
     private func nothingToContinue(where isWanted: (Candidate) -> Bool) -> HandoffError {
-        let obstacles = obstacles().filter { isWanted(Candidate(peer: $0.peer, offer: $0.offer, latency: nil)) }
+        let obstacles = obstacles().filter { isWanted(Candidate(peer: $0.peer, offer: $0.offer)) }
         let nothing = "no paired peer offers anything that could be continued here"
         switch obstacles.count {
         case 0: return HandoffError(.handoffFailed, nothing)

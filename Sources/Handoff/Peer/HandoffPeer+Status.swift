@@ -8,16 +8,17 @@ extension HandoffPeer {
     public func peers() async -> [PeerStatus] {
         var statuses: [PeerStatus] = []
         var told: Set<PeerID> = []
+        let nearness = await ranking().reduce(into: [:]) { $0[$1.sample.peer] = $1 }
         for (name, announced) in services.sorted(by: { $0.key < $1.key }) {
             var linked: (peer: RemotePeer, link: Link)?
             if case .linked(let id) = schedule.state(of: name) {
                 linked = linkedPeers().first { $0.peer.id == id }
                 told.insert(id)
             }
-            statuses.append(await status(of: announced, name: name, linked: linked))
+            statuses.append(status(of: announced, name: name, linked: linked, nearness))
         }
         for linked in linkedPeers() where !told.contains(linked.peer.id) {
-            statuses.append(await status(of: nil, name: nil, linked: linked))
+            statuses.append(status(of: nil, name: nil, linked: linked, nearness))
         }
         return statuses
     }
@@ -36,29 +37,13 @@ extension HandoffPeer {
             }
     }
 
-    /// Pings every linked peer a few times, so that ``peers()`` tells more than the first, slowest round trip.
-    ///
-    /// - Parameter limit: The longest it may take.
-    public func measureLatencies(within limit: Duration) async {
-        let links = linkedPeers().map(\.link)
-        try? await withDeadline(limit, clock: clock, timeoutError: CancellationError()) {
-            await withTaskGroup(of: Void.self) { group in
-                for link in links {
-                    group.addTask {
-                        for _ in 0..<3 { guard await link.isAlive(within: limit) else { return } }
-                    }
-                }
-            }
-        }
-    }
-
     private func status(
         of announced: AnnouncedService?,
         name: String?,
-        linked: (peer: RemotePeer, link: Link)?
-    ) async -> PeerStatus {
+        linked: (peer: RemotePeer, link: Link)?,
+        _ nearness: [PeerID: RankedPeer]
+    ) -> PeerStatus {
         let failure = name.flatMap { schedule.failure(of: $0) }
-        let latency = await linked?.link.proximity.latency
         return PeerStatus(
             id: linked?.peer.id,
             hello: linked?.peer.hello,
@@ -70,7 +55,7 @@ extension HandoffPeer {
             pairing: linked != nil ? .paired : announced?.isOurs == false ? .refused : failure?.pairing ?? .pending,
             reason: linked != nil ? nil : announced.flatMap { Self.mismatch($0) } ?? failure,
             offers: linked.flatMap { links[$0.link.id]?.offers } ?? [],
-            latency: latency ?? nil
+            nearness: linked.flatMap { nearness[$0.peer.id] }
         )
     }
 

@@ -3,7 +3,7 @@ import HandoffSupport
 
 extension HandoffPeer {
     /// How long the round-trip times of those who were found may hold a visitor up.
-    private static let measuringLimit = Duration.milliseconds(100)
+    private static let measuringLimit = Duration.milliseconds(400)
 
     /// Runs the peer for as long as something takes, and stops it in order afterwards: for commands that only visit.
     ///
@@ -37,11 +37,14 @@ extension HandoffPeer {
 
     /// Waits until the first look around is over: who is announced is known, and each of ours is paired or has failed.
     ///
+    /// The round-trip times of those that were found are measured, too.
+    ///
     /// - Parameter limit: The longest wait; what is known by then counts.
     /// - Throws: `DiscoveryError` where peers cannot be looked for at all.
     public func lookAround(atMost limit: Duration) async throws {
+        let end = clock.now + limit
         _ = await wait(atMost: limit) { $0.isSettled || $0.discoveryProblem != nil }
         if let discoveryProblem { throw discoveryProblem }
-        await measureLatencies(within: Self.measuringLimit)
+        await awaitMeasurements(within: min(Self.measuringLimit, end - clock.now))
     }
 }

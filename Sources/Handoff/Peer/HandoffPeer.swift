@@ -34,6 +34,8 @@ public actor HandoffPeer {
     var links: [UUID: LinkEntry] = [:]
     var registry: LinkRegistry<UUID>
     var lastUse: [PeerID: Duration] = [:]
+    /// Which of the peers that offer something to this app is the nearest, and for how long.
+    var nearest = NearestChoice()
     /// Peers that ended their link as a duplicate before the one that stays was paired here, and until when that may
     /// take.
     var superseded: [PeerID: Duration] = [:]
@@ -75,6 +77,8 @@ public actor HandoffPeer {
     public internal(set) var announcedName: String?
     var isDiscoverySettled = false
     var watchers: [UUID: BoundedChannel<Void>] = [:]
+    /// Grows with each change of what is known of the other peers.
+    public private(set) var revision = 0
     var isStopping = false
     private var refusalsLogged: Set<String> = []
 
@@ -277,6 +281,7 @@ public actor HandoffPeer {
 
     /// Wakes those who wait for a change.
     func changed() {
+        revision += 1
         for watcher in watchers.values { _ = try? watcher.offer(()) }
     }
 }

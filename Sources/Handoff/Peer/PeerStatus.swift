@@ -45,8 +45,11 @@ public struct PeerStatus: Sendable, Hashable {
     public let reason: PairingFailure?
     /// What it offers.
     public let offers: [Offer]
+    /// What is known of its nearness, and its place among the paired peers; nil for one that is not paired.
+    public let nearness: RankedPeer?
+
     /// The round-trip time; nil where none was measured.
-    public let latency: Duration?
+    public var latency: Duration? { nearness?.sample.latency?.value }
 }
 
 extension PairingFailure {

@@ -22,7 +22,7 @@ extension NotesProgram {
             .flag("follow", "Go on taking what is written there, until you work on the note here"),
             .flag("print-url", "Of what is no note but has a web page, print the page's address"),
             .flag("json", "Print JSON"),
-            .flag("verbose", short: "v", "Log what happens"),
+            .flag("verbose", short: "v", "Log what happens, and say why that peer was chosen"),
         ],
         examples: [
             Example("notes continue", "Carry on with the nearest machine's note"),
@@ -54,6 +54,9 @@ extension NotesProgram {
 
     private static func finish(_ report: ContinueReport, _ arguments: Arguments) async throws -> ExitCode {
         tell(report.failures)
+        if arguments.has("verbose"), let reason = report.reason {
+            StandardError.write("notes: chose \(printable(report.from.host)): \(printable(reason))\n")
+        }
         StandardError.write("notes: \(sentence(report))\n")
         if arguments.has("json") {
             try StandardOutput.writeJSON(report)

@@ -152,11 +152,13 @@ public struct ContinueReport: Codable, Sendable, Hashable {
     public let attachments: [AttachmentReport]
     /// Where it came from.
     public let from: PeerReport
+    /// Why that peer was chosen; nil where it was named.
+    public let reason: String?
     /// Nearer peers that failed.
     public let failures: [Failure]
 
     private enum CodingKeys: String, CodingKey {
-        case note, title, outcome, copy, attachments, from, failures
+        case note, title, outcome, copy, attachments, from, reason, failures
         case isOpenInEditor = "open_in_editor"
     }
 }

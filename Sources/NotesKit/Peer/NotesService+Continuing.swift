@@ -42,8 +42,15 @@ extension NotesService {
         followed = options.follows ? restoration.note.id : nil
         let notes = [restoration.note] + (restoration.copy.map { [$0] } ?? [])
         let attachments = await fetchAttachments(of: notes, from: activity.origin.id, tell: tell)
+        let reason = wanted == nil ? continuation.nearness.map { "\($0)" } : nil
         return .continued(
-            report(restoration, from: activity.origin, attachments: attachments, failures: continuation.failures)
+            report(
+                restoration,
+                from: activity.origin,
+                attachments: attachments,
+                reason: reason,
+                failures: continuation.failures
+            )
         )
     }
 

@@ -122,6 +122,7 @@ extension NotesService: HandoffApplication {
         _ restoration: Restoration,
         from peer: RemotePeer,
         attachments: [AttachmentReport] = [],
+        reason: String? = nil,
         failures: [(peer: RemotePeer, error: HandoffError)] = []
     ) -> ContinueReport {
         ContinueReport(
@@ -132,6 +133,7 @@ extension NotesService: HandoffApplication {
             isOpenInEditor: leases.areEditing(restoration.note.id),
             attachments: attachments,
             from: PeerReport(id: peer.id, hello: peer.hello, latency: nil),
+            reason: reason,
             failures: failures.map(ContinueReport.Failure.init)
         )
     }

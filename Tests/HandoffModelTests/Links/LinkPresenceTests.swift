@@ -28,7 +28,7 @@ struct LinkPresenceTests {
         var presence = LinkPresence(at: .zero)
         let events = run(&presence, until: .seconds(200))
         #expect(events.count == 4)
-        #expect(presence.latency == .milliseconds(3))
+        #expect(presence.latency?.value == .milliseconds(3))
     }
 
     @Test("A link with an offer is pinged every 4 s, from the moment it has one")
@@ -70,7 +70,7 @@ struct LinkPresenceTests {
         #expect(!presence.isSuspect)
         #expect(presence.latency == nil)
         presence.pong(sequence: 2, at: .milliseconds(1005))
-        #expect(presence.latency == .milliseconds(5))
+        #expect(presence.latency?.value == .milliseconds(5))
     }
 
     @Test("A peer whose answer waits behind much else is asked again and not suspected")
@@ -91,5 +91,35 @@ struct LinkPresenceTests {
         var presence = LinkPresence(at: .zero)
         #expect(presence.probe(at: .zero) == [.ping(sequence: 1)])
         #expect(presence.probe(at: .zero) == [])
+    }
+
+    @Test("Bursts replace pings, and come in between only while the latency is not steady")
+    func measuring() {
+        var presence = LinkPresence(at: .zero)
+        presence.isOffering = true
+        presence.measure(true, at: .zero)
+        let events = run(&presence, until: .seconds(64))
+        // Bursts at 0, 1, 2, 6, 14, 22 … 62 s, and a ping between two of them.
+        #expect(events.count == 11 * 4 + 7)
+        #expect(presence.latency?.burstCount == 3)
+        #expect(presence.latency?.value == .milliseconds(3))
+        presence.measure(false, at: .seconds(64))
+        #expect(run(&presence, until: .seconds(104)).count == 10)
+        #expect(presence.latency?.burstCount == 0)
+    }
+
+    @Test("A measured peer that falls silent is gone in at most 8 s, too, and is not measured meanwhile")
+    func silentWhileMeasured() throws {
+        for silence in stride(from: 1, through: 20_000, by: 333) {
+            var presence = LinkPresence(at: .zero)
+            presence.isOffering = true
+            presence.measure(true, at: .zero)
+            let start = Duration.milliseconds(silence)
+            let events = run(&presence, until: .seconds(60), silentFrom: start)
+            let end = try #require(events.last)
+            #expect(end.1 == .lost)
+            #expect(end.0 - start <= .seconds(8))
+            #expect(events.count { $0.0 >= start && $0.1 != .lost } <= 4)
+        }
     }
 }
