@@ -141,7 +141,8 @@ struct ActivityPropertyTests {
             clock: clock.clock,
             wallClock: { start + clock.now / .seconds(1) }
         )
-        let target = try TestPeer(account.makeIdentity(), on: network)
+        // A visitor is not dialled: the clock must not move on while a second link is being made.
+        let target = try TestPeer(account.makeIdentity(), on: network, isVisitor: true)
         let activity = try origin.makeActivity()
         activity.expirationDate = start + 30
         await activity.becomeCurrent()

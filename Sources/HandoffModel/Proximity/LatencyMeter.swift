@@ -1,9 +1,9 @@
 /// Measures a link's round-trip time by bursts of pings: what to send when, and what the answers say.
 ///
 /// The first ping of a burst only wakes the radio: Wi-Fi power save holds it up by 50 to 300 ms. Each other follows the
-/// answer to the one before, since on a link it would wait behind it. The burst's time is the shortest of theirs, the reading the shortest of the last three bursts. A burst of another class than the reading's
-/// is followed by bursts every second until three agree, so that a real change is followed soon and a spike is not. Pure:
-/// time is passed in.
+/// answer to the one before, since on a link it would wait behind it. The burst's time is the shortest of theirs, the
+/// reading the shortest of the last three bursts. A burst of another class than the reading's is followed by bursts
+/// every second until three agree, so that a real change is followed soon and a spike is not. Pure: time is passed in.
 public struct LatencyMeter: Sendable {
     /// How many pings make a burst.
     public static let pingCount = 4
