@@ -49,7 +49,7 @@ let package = Package(
         command("HandoffCommand", ["Handoff", "CommandLineKit"]),
         command("Shopping", ["Handoff", "CommandLineKit"]),
         command("Contacts", ["Handoff", "CommandLineKit"]),
-        command("Benchmarks", ["HandoffTransport", "HandoffSupport", "HandoffTestKit", "CommandLineKit"]),
+        command("Benchmarks", ["Handoff", "HandoffTransport", "HandoffSupport", "HandoffTestKit", "CommandLineKit"]),
         library("HandoffTestKit", ["Handoff", "HandoffTransport", "NotesKit", "COpenSSL"]),
 
         tests("HandoffSupportTests", ["HandoffSupport", "HandoffTestKit"]),

@@ -7,7 +7,7 @@ enum BenchmarkProgram {
         summary: "Measure what the library can do",
         discussion: "`make bench` runs it between two hosts of the lab, beside other tools that do the same.",
         version: Version.current,
-        verbs: [serveStreams, runStreams, proximity]
+        verbs: [serveStreams, runStreams, proximity, crowd]
     )
 
     private static let identity = Option.value(
@@ -59,5 +59,27 @@ enum BenchmarkProgram {
         examples: [Example("handoff-bench proximity", "Simulate three hours of each scene")]
     ) { arguments in
         try ProximityBenchmark(arguments).run()
+    }
+
+    private static let crowd = Verb(
+        "crowd",
+        "Run many peers of one account, before whom another one is measured",
+        discussion: """
+            They listen and answer, but find nobody by themselves. What each of them would announce is printed as a line \
+            of JSON, for somebody to publish, and then the line “ready”. Each line on standard input is the number of a \
+            peer, from 0, and changes what that one offers; they end with the input. `Tests/lan/crowd` spreads them \
+            over the hosts of the lab.
+            """,
+        options: [
+            .value("account", "DIRECTORY", "The account, as certs/make-account makes it", completion: .file),
+            .value("team", "TEAM", "The team that they are of"),
+            .value("peers", "COUNT", "How many there are; 100 where it is not given"),
+            .value("strangers", "COUNT", "How many announcements of nobody are printed besides; 0 where it is not given"),
+        ],
+        examples: [
+            Example("handoff-bench crowd --account account --team HANDOFFAPP --peers 75", "Run 75 peers")
+        ]
+    ) { arguments in
+        try await CrowdBenchmark(arguments).run()
     }
 }

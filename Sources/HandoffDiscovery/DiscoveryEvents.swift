@@ -22,15 +22,18 @@ public final class DiscoveryEvents: AsyncSequence, Sendable {
     private let state = LockedBox(State())
     private let signal = BoundedChannel<Void>(capacity: 1)
 
-    init() {}
+    /// Makes a sequence without events.
+    public init() {}
 
-    func post(_ event: DiscoveryEvent) {
+    /// Tells an event.
+    public func post(_ event: DiscoveryEvent) {
         state.withLock { state in state.add(event) }
         // A full channel has already a wake-up waiting, a finished one has no consumer.
         _ = try? signal.offer(())
     }
 
-    func finish() {
+    /// Ends the sequence, after what has been told.
+    public func finish() {
         signal.finish()
     }
 

@@ -10,6 +10,8 @@ public struct HandoffConfiguration: Sendable {
     public static let versions = ProtocolVersions.current
     /// How many peers may be linked at once; one more is turned away as `busy` (docs/protocol.md, "Limits and deadlines").
     public static let maximumLinks = 64
+    /// How many peers a visitor may be linked to at once: it shows all there are, and takes nobody's place.
+    public static let maximumVisits = 512
     /// How many visitors may be linked besides.
     public static let maximumVisitors = 16
 
@@ -33,6 +35,8 @@ public struct HandoffConfiguration: Sendable {
     public let preferredPort: UInt16?
     /// True for a command that links for a moment: it neither announces itself nor listens.
     public let isVisitor: Bool
+
+    var linkLimit: Int { isVisitor ? Self.maximumVisits : Self.maximumLinks }
 
     /// Makes a configuration.
     ///

@@ -103,11 +103,11 @@ extension HandoffPeer {
 
     /// Dials every service whose time has come, and sets the alarm for the next.
     func dialDue() {
-        let due = schedule.takeDue(at: clock.now)
+        let due = schedule.takeDue(at: clock.now, room: registry.room)
         for name in due where !spawn({ await self.dial(name) }) {
             schedule.failed(name, with: .busy, at: clock.now, using: &generator)
         }
-        guard let deadline = schedule.deadline else { return dialAlarm.cancel() }
+        guard let deadline = schedule.deadline(room: registry.room) else { return dialAlarm.cancel() }
         dialAlarm.set(at: deadline) { [weak self] in await self?.dialDue() }
     }
 

@@ -43,6 +43,7 @@ extension HandoffPeer: LinkOwner {
             guard await admit(link, of: peer) else { return }
             noteLinked(entry, to: peer)
             log(.info, "paired", ["peer": "\(peer.id)", "peer.app": peer.hello.app])
+            dialDue()  // the next one's turn
         }
         await link.setOffers(currentOffers, revision: offersRevision)
         changed()

@@ -130,7 +130,7 @@ public actor HandoffPeer {
         tags = DiscoveryTags(accountHash: identity.accountHash, team: team) {
             Crypto.hmacSHA256(key: $0, message: $1)
         }
-        registry = LinkRegistry(ourselves: id, capacity: HandoffConfiguration.maximumLinks)
+        registry = LinkRegistry(ourselves: id, capacity: configuration.linkLimit)
         dialAlarm = Alarm(clock: clock)
         expiryAlarm = Alarm(clock: clock)
         updateAlarm = Alarm(clock: clock)

@@ -2,9 +2,13 @@ import HandoffSupport
 
 /// When to dial which announced service.
 ///
-/// At once when it appears, again with growing pauses while it fails, not while a link to its peer stands. Pure: time
-/// and randomness are passed in.
+/// At once when it appears, again with growing pauses while it fails, not while a link to its peer stands, and not where
+/// there is no room for another link. Pure: time and randomness are passed in.
 public struct DialSchedule: Sendable {
+    /// How many services are dialled at once, so that handshakes among hundreds of peers do not hold each other up past
+    /// their deadlines.
+    public static let maximumDialling = 32
+
     /// Where a service stands.
     public enum State: Hashable, Sendable {
         /// Waits for its next try.
@@ -18,10 +22,14 @@ public struct DialSchedule: Sendable {
     private struct Entry {
         var state: State
         var backoff = Backoff(first: .seconds(1), limit: .seconds(60))
+        /// For a peer that has no room: it calls itself when it has, so asking again is for the case that it cannot.
+        var busyBackoff = Backoff(first: .seconds(60), limit: .seconds(900))
         var failure: PairingFailure?
     }
 
     private var entries: [String: Entry] = [:]
+
+    private var diallingCount: Int { entries.values.count { $0.state == .dialling } }
 
     /// Makes an empty schedule.
     public init() {}
@@ -41,17 +49,24 @@ public struct DialSchedule: Sendable {
     }
 
     /// Takes the services whose time has come; they count as being dialled from now on.
-    public mutating func takeDue(at now: Duration) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - room: For how many more links there is room; those being dialled are counted against it.
+    public mutating func takeDue(at now: Duration, room: Int) -> [String] {
+        let count = min(room, Self.maximumDialling) - diallingCount
+        guard count > 0 else { return [] }
         let due = entries.filter { entry in
             if case .waiting(let until) = entry.value.state { until <= now } else { false }
-        }.keys.sorted()
+        }.keys.sorted().prefix(count)
         for service in due { entries[service]?.state = .dialling }
-        return due
+        return Array(due)
     }
 
-    /// When ``takeDue(at:)`` wants to be called next; nil while nothing waits.
-    public var deadline: Duration? {
-        entries.values.compactMap { entry in
+    /// When ``takeDue(at:room:)`` wants to be called next; nil while nothing waits for its time.
+    public func deadline(room: Int) -> Duration? {
+        guard diallingCount < min(room, Self.maximumDialling) else { return nil }
+        return entries.values.compactMap { entry in
             if case .waiting(let until) = entry.state { until } else { nil }
         }.min()
     }
@@ -60,6 +75,7 @@ public struct DialSchedule: Sendable {
     public mutating func linked(_ service: String, to peer: PeerID) {
         entries[service]?.state = .linked(peer)
         entries[service]?.backoff.reset()
+        entries[service]?.busyBackoff.reset()
         entries[service]?.failure = nil
     }
 
@@ -73,7 +89,10 @@ public struct DialSchedule: Sendable {
         guard var entry = entries[service] else { return }
         if case .linked = entry.state { return }
         entry.failure = failure
-        entry.state = .waiting(until: now + entry.backoff.pause(using: &generator))
+        let pause =
+            failure == .busy
+            ? entry.busyBackoff.pause(using: &generator) : entry.backoff.pause(using: &generator)
+        entry.state = .waiting(until: now + pause)
         entries[service] = entry
     }
 

@@ -64,6 +64,9 @@ public struct LinkRegistry<LinkID: Hashable & Sendable>: Sendable {
         return true
     }
 
+    /// For how many more peers there is room.
+    public var room: Int { capacity - entries.count }
+
     /// The link to a peer.
     public subscript(peer: PeerID) -> LinkID? { entries[peer]?.link }
 
