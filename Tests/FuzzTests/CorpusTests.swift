@@ -3,7 +3,7 @@ import FuzzTargets
 import Testing
 
 /// The fuzzer's corpus: what its decoders' own encoders write, and whatever input once broke a rule (`Tests/fuzz`).
-@Suite("The fuzzer's corpus")
+@Suite("The fuzzer's corpus", .serialized)
 struct CorpusTests {
     private static let directory = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "fuzz/corpus")
@@ -13,6 +13,18 @@ struct CorpusTests {
             at: directory.appending(path: target.rawValue),
             includingPropertiesForKeys: nil
         )
+    }
+
+    @Test("Each kind of what our own encoders write is there", .enabled(if: Seeds.areWritten))
+    func written() throws {
+        for (target, seeds) in try Seeds.all() {
+            let directory = Self.directory.appending(path: target.rawValue)
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            for (name, bytes) in seeds {
+                try target.check(bytes)
+                try Data(bytes).write(to: directory.appending(path: name))
+            }
+        }
     }
 
     @Test("There is a directory for each target, and for nothing else")
@@ -33,18 +45,6 @@ struct CorpusTests {
                 #expect(throws: Never.self, "\(file.lastPathComponent)") {
                     try target.check(Array(bytes.prefix(count)))
                 }
-            }
-        }
-    }
-
-    @Test("Each kind of what our own encoders write is there", .enabled(if: Seeds.areWritten))
-    func written() throws {
-        for (target, seeds) in try Seeds.all() {
-            let directory = Self.directory.appending(path: target.rawValue)
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            for (name, bytes) in seeds {
-                try target.check(bytes)
-                try Data(bytes).write(to: directory.appending(path: name))
             }
         }
     }

@@ -124,7 +124,8 @@ enum Seeds {
             "open-activity": .openStream(request: 3, .activity(id)),
             "open-blob": .openStream(request: 3, .blob(digest)),
             "stream": .stream(request: 3, StreamTicket(token: token, port: 24_280, offset: 4)),
-            "unsupported": .unsupported(request: 4, kind: "later"), "bye": .bye(ByeReason(wire: "leaving")),
+            "unsupported": .unsupported(request: 4, kind: "later"),
+            "bye": .bye(.leaving), "refusal": .bye(.refused(.otherTeam)),
         ]
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import HandoffModel
 import HandoffSupport
 import HandoffTestKit
+import NotesKit
 import Testing
 
 extension NetworkTests {
