@@ -5,6 +5,7 @@ SHELL := bash
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+FUZZ_SECONDS ?= 300
 COMMANDS := notes handoff shopping contacts
 # The directories that `make install` writes to, under PREFIX.
 INSTALLED := bin share/man/man1 share/bash-completion/completions share/zsh/site-functions \
@@ -48,6 +49,11 @@ test: ## run all tests: units first, then on hosts in a network on this machine
 test-long: ## run the tests that take minutes
 	swift build --build-tests
 	HANDOFF_LONG_TESTS=1 swift test --skip-build --filter '/long' --no-parallel
+	Tests/fuzz/fuzz 60
+
+.PHONY: fuzz
+fuzz: ## run the decoders of peer input under a fuzzer for FUZZ_SECONDS, 300 if not told
+	Tests/fuzz/fuzz $(FUZZ_SECONDS)
 
 .PHONY: bench
 bench: ## compare the speed of streams and attachments with other tools, on hosts in a network on this machine

@@ -51,6 +51,12 @@ let package = Package(
         command("Contacts", ["Handoff", "CommandLineKit"]),
         command("Benchmarks", ["Handoff", "HandoffTransport", "HandoffSupport", "HandoffTestKit", "CommandLineKit"]),
         library("HandoffTestKit", ["Handoff", "HandoffTransport", "NotesKit", "COpenSSL"]),
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["HandoffModel", "HandoffTransport"],
+            path: "Tests/fuzz/FuzzTargets",
+            swiftSettings: settings
+        ),
 
         tests("HandoffSupportTests", ["HandoffSupport", "HandoffTestKit"]),
         tests("HandoffModelTests", ["HandoffModel", "HandoffTestKit"]),
@@ -62,6 +68,7 @@ let package = Package(
         tests("NotesTests", ["Notes", "HandoffTestKit"]),
         tests("ShoppingTests", ["Shopping", "HandoffTestKit"]),
         tests("ContactsTests", ["Contacts", "HandoffTestKit"]),
+        tests("FuzzTests", ["FuzzTargets", "HandoffModel", "HandoffTransport", "HandoffTestKit"]),
         tests("LANTests", ["Notes", "HandoffCommand", "Shopping", "Contacts", "HandoffTestKit"]),
     ],
     swiftLanguageModes: [.v6]

@@ -5,7 +5,7 @@ extension NetworkTests {
     @Suite("Enrolling machines on the network")
     struct AccountTests {
         /// An invitation that stands on a host, with its code.
-        private struct Invitation {
+        struct Invitation {
             let command: RunningCommand
             let code: String
 

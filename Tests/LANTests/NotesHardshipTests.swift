@@ -139,7 +139,7 @@ extension NetworkTests {
 
 extension Array {
     /// `map` with a function that waits.
-    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+    func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
         var values: [Value] = []
         for element in self { values.append(try await transform(element)) }
         return values
@@ -155,7 +155,7 @@ extension NotesHost {
 
 extension Lab {
     /// The strings of a service's TXT record, as a host sees it.
-    fileprivate func record(of service: String, from host: String) async throws -> [String] {
+    func record(of service: String, from host: String) async throws -> [String] {
         for _ in 1...20 {
             let browse = ["Tests/lan/lab", "exec", host, "avahi-browse", "-rpt", "_handoff._tcp"]
             let lines = try await launch(browse).outcome().output.split(separator: "\n")

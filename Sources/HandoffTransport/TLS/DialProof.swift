@@ -4,19 +4,19 @@ import HandoffSupport
 ///
 /// It keeps whoever merely connects from seeing a certificate: lower-case base32 of a nonce of 16 bytes and the first
 /// 16 bytes of HMAC-SHA256(discovery key, "dial" ‖ nonce), which is one DNS label of 52 characters.
-enum DialProof {
-    static let nonceLength = 16
+package enum DialProof {
+    package static let nonceLength = 16
     static let codeLength = 16
 
     /// Makes a proof around a fresh nonce.
-    static func make(discoveryKey: [UInt8], nonce: [UInt8] = Crypto.randomBytes(nonceLength)) -> String {
+    package static func make(discoveryKey: [UInt8], nonce: [UInt8] = Crypto.randomBytes(nonceLength)) -> String {
         BaseEncoding.base32(nonce + code(discoveryKey: discoveryKey, nonce: nonce))
     }
 
     /// Checks a proof.
     ///
     /// - Returns: Its nonce, or nil where it was not made with the key.
-    static func nonce(of label: String, discoveryKey: [UInt8]) -> [UInt8]? {
+    package static func nonce(of label: String, discoveryKey: [UInt8]) -> [UInt8]? {
         guard label.utf8.count == 52, let bytes = BaseEncoding.decodeBase32(label),
             bytes.count == nonceLength + codeLength
         else { return nil }
