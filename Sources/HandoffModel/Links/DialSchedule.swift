@@ -4,7 +4,15 @@ import HandoffSupport
 ///
 /// At once when it appears, again with growing pauses while it fails, not while a link to its peer stands. Pure: time
 /// and randomness are passed in.
+///
+/// Anybody can announce copies of a record under names of their own. Copies have the salt of the record: the services of
+/// one salt take turns with those of the others, and when there is no more room, one of the most copied goes.
 public struct DialSchedule: Sendable {
+    /// How many services are kept: eight times as many as may be linked.
+    public static let capacity = 512
+    /// How many services are dialled at once; a try at a silent address takes seconds, and a descriptor or several.
+    public static let dialLimit = 16
+
     /// Where a service stands.
     public enum State: Hashable, Sendable {
         /// Waits for its next try.
@@ -16,23 +24,56 @@ public struct DialSchedule: Sendable {
     }
 
     private struct Entry {
+        /// Earlier services have lower numbers.
+        let number: UInt64
+        let salt: DiscoverySalt
         var state: State
         var backoff = Backoff(first: .seconds(1), limit: .seconds(60))
         var failure: PairingFailure?
     }
 
     private var entries: [String: Entry] = [:]
+    private var nextNumber: UInt64 = 0
+    /// The services that a try is being made at, be they announced still or not.
+    private var dials: [String: DiscoverySalt] = [:]
 
     /// Makes an empty schedule.
     public init() {}
 
+    /// How many services it has.
+    public var count: Int { entries.count }
+
     /// A service appeared, or its record or addresses changed: it gets a new chance at once.
-    public mutating func found(_ service: String, at now: Duration) {
-        guard let entry = entries[service], case .waiting = entry.state else {
-            if entries[service] == nil { entries[service] = Entry(state: .waiting(until: now)) }
-            return
+    ///
+    /// - Parameters:
+    ///   - service: Its instance name.
+    ///   - salt: The salt of its record.
+    ///   - now: The time.
+    /// - Returns: The service that had to go for it, and is forgotten; nil where there was room.
+    public mutating func found(_ service: String, salt: DiscoverySalt, at now: Duration) -> String? {
+        let known = entries[service]
+        if let known {
+            guard case .waiting = known.state else { return nil }
         }
-        entries[service] = Entry(state: .waiting(until: now), failure: entry.failure)
+        let number = known?.number ?? nextNumber
+        if known == nil { nextNumber += 1 }
+        entries[service] = Entry(number: number, salt: salt, state: .waiting(until: now), failure: known?.failure)
+        guard entries.count > Self.capacity else { return nil }
+        return evict()
+    }
+
+    /// Forgets one of the services that share their salt with the most others: the oldest that has failed, if any has.
+    private mutating func evict() -> String? {
+        let counts = Dictionary(entries.values.map { ($0.salt, 1) }, uniquingKeysWith: +)
+        func rank(_ entry: Entry) -> (Int, Int, UInt64) {
+            (counts[entry.salt] ?? 0, entry.failure == nil ? 0 : 1, .max - entry.number)
+        }
+        let waiting = entries.filter { entry in
+            if case .waiting = entry.value.state { true } else { false }
+        }
+        let victim = waiting.max { rank($0.value) < rank($1.value) }?.key
+        if let victim { entries[victim] = nil }
+        return victim
     }
 
     /// A service is announced no more.
@@ -40,20 +81,40 @@ public struct DialSchedule: Sendable {
         entries[service] = nil
     }
 
-    /// Takes the services whose time has come; they count as being dialled from now on.
+    /// Takes the services whose time has come, as far as they may be dialled at once; ``dialEnded(_:)`` gives a place
+    /// back.
     public mutating func takeDue(at now: Duration) -> [String] {
-        let due = entries.filter { entry in
-            if case .waiting(let until) = entry.value.state { until <= now } else { false }
-        }.keys.sorted()
-        for service in due { entries[service]?.state = .dialling }
-        return due
+        var due = waiting().filter { $0.until <= now }.sorted { ($0.until, $0.service) < ($1.until, $1.service) }
+        var counts = Dictionary(dials.values.map { ($0, 1) }, uniquingKeysWith: +)
+        var taken: [String] = []
+        while dials.count < Self.dialLimit, !due.isEmpty {
+            // Of equals the first, which has waited longest.
+            let next = due.indices.min { counts[due[$0].salt, default: 0] < counts[due[$1].salt, default: 0] } ?? 0
+            let (service, salt, _) = due.remove(at: next)
+            entries[service]?.state = .dialling
+            dials[service] = salt
+            counts[salt, default: 0] += 1
+            taken.append(service)
+        }
+        return taken
     }
 
-    /// When ``takeDue(at:)`` wants to be called next; nil while nothing waits.
+    /// A try is over, whatever came of it.
+    public mutating func dialEnded(_ service: String) {
+        dials[service] = nil
+    }
+
+    /// When ``takeDue(at:)`` wants to be called next; nil while nothing waits, or no more may be dialled at once.
     public var deadline: Duration? {
-        entries.values.compactMap { entry in
-            if case .waiting(let until) = entry.state { until } else { nil }
-        }.min()
+        dials.count < Self.dialLimit ? waiting().map(\.until).min() : nil
+    }
+
+    /// Who waits for a try, but for those where an earlier one is still under way.
+    private func waiting() -> [(service: String, salt: DiscoverySalt, until: Duration)] {
+        entries.compactMap { service, entry in
+            guard case .waiting(let until) = entry.state, dials[service] == nil else { return nil }
+            return (service, entry.salt, until)
+        }
     }
 
     /// A link to the service's peer stands, whoever dialled.
