@@ -45,7 +45,11 @@ public final class LocalSocket: Sendable {
         return socket
     }
 
+    private static let exhaustionPause = Duration.milliseconds(200)
+
     /// Waits for the next connection to a listening socket; those of other users are turned away.
+    ///
+    /// While the system has no descriptor or memory for it, a connection waits in the queue.
     ///
     /// - Throws: `SystemError`, or `CancellationError` when the task is cancelled.
     public func accept() async throws -> LocalSocket {
@@ -56,6 +60,9 @@ public final class LocalSocket: Sendable {
                 let code = errno
                 switch code {
                 case EAGAIN, EINTR, ECONNABORTED: continue
+                case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+                    try await MonotonicClock.system.sleep(for: Self.exhaustionPause)
+                    continue
                 default: throw SystemError("accept a connection", code: code)
                 }
             }

@@ -17,6 +17,10 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
         case selfSigned
         /// Issued by another account whose CA has the same name.
         case otherAccount
+        /// Issued by a machine of the account, whose certificate is no CA's.
+        case issuedByMachine
+        /// The certificate is a good one, the private key another machine's.
+        case foreignKey
         /// Its OU is another team's.
         case otherTeam
         /// It has two OUs, the right one first.
@@ -33,6 +37,9 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
     private let key: OpaquePointer
     private let certificate: OpaquePointer
     private let foreignKey: OpaquePointer
+    private let machineKey: OpaquePointer
+    /// The certificate of the machine that issued those of the kind ``Kind/issuedByMachine``.
+    public private(set) var machineCertificate: OpaquePointer
 
     /// Makes an account.
     public init(teamID: String = "A1B2C3D4E5") {
@@ -40,12 +47,17 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
         discoveryKey = Crypto.randomBytes(32)
         key = Self.makeKey()
         foreignKey = Self.makeKey()
+        machineKey = Self.makeKey()
         certificate = Self.makeAuthority(key)
+        machineCertificate = certificate
+        machineCertificate = makeCertificate(.good, machineID: Self.randomUUID(), key: machineKey)
     }
 
     deinit {
         EVP_PKEY_free(key)
         EVP_PKEY_free(foreignKey)
+        EVP_PKEY_free(machineKey)
+        X509_free(machineCertificate)
         X509_free(certificate)
     }
 
@@ -76,10 +88,12 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
         defer { EVP_PKEY_free(peerKey) }
         let peer = makeCertificate(kind, machineID: machineID ?? Self.randomUUID(), key: peerKey)
         defer { X509_free(peer) }
+        let writtenKey = kind == .foreignKey ? Self.impostor(of: peerKey, with: foreignKey) : peerKey
+        defer { if writtenKey != peerKey { EVP_PKEY_free(writtenKey) } }
         try writeFile(
             "\(directory)/key.pem",
             mode: 0o600,
-            Self.pem { PEM_write_bio_PrivateKey($0, peerKey, nil, nil, 0, nil, nil) }
+            Self.pem { PEM_write_bio_PrivateKey($0, writtenKey, nil, nil, 0, nil, nil) }
         )
         try writeFile("\(directory)/certificate.pem", mode: 0o644, Self.pem { PEM_write_bio_X509($0, peer) })
         try writeFile("\(directory)/account.pem", mode: 0o644, Self.pem { PEM_write_bio_X509($0, certificate) })
@@ -125,6 +139,7 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
             switch kind {
             case .selfSigned: (peerKey, nil)
             case .otherAccount: (foreignKey, certificate)
+            case .issuedByMachine: (machineKey, machineCertificate)
             default: (key, certificate)
             }
         let peer = Self.makeBlank(key: peerKey, teams: teams, name: "peer", notBefore: notBefore)
@@ -166,6 +181,24 @@ public final class TestAccount: @unchecked Sendable {  // the keys are not chang
     private static func makeKey() -> OpaquePointer {
         guard let key = COpenSSL_EVP_EC_gen("P-256") else { preconditionFailure("OpenSSL makes no key") }
         return key
+    }
+
+    /// A private key that claims to belong to another public key, so that OpenSSL uses it with that one's certificate.
+    private static func impostor(of key: OpaquePointer, with secret: OpaquePointer) -> OpaquePointer {
+        func encoded(_ key: OpaquePointer) -> [UInt8] {
+            var bytes: UnsafeMutablePointer<UInt8>?
+            let count = i2d_PrivateKey(key, &bytes)
+            defer { COpenSSL_OPENSSL_free(bytes) }
+            return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+        }
+        // RFC 5915: the public point is the last of the encoding, X and Y of 32 bytes each.
+        let bytes = encoded(secret).dropLast(64) + encoded(key).suffix(64)
+        let made = Array(bytes).withUnsafeBufferPointer { buffer in
+            var position = buffer.baseAddress
+            return d2i_AutoPrivateKey(nil, &position, buffer.count)
+        }
+        guard let made else { preconditionFailure("OpenSSL does not read the key") }
+        return made
     }
 
     private static func makeBlank(key: OpaquePointer, teams: [String], name: String, notBefore: Int) -> OpaquePointer {

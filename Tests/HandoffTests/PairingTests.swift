@@ -78,6 +78,7 @@ struct PairingTests {
         arguments: [
             (TestAccount.Kind.otherAccount, PairingFailure.otherAccount), (.twoTeams, .otherTeam),
             (.expired, .certificateExpired), (.notYetValid, .certificateNotYetValid), (.selfSigned, .selfSigned),
+            (.issuedByMachine, .otherAccount), (.foreignKey, .badCertificate),
         ]
     )
     func refuses(_ kind: TestAccount.Kind, with failure: PairingFailure) async throws {

@@ -86,7 +86,7 @@ struct ProtocolDocumentTests {
     @Test("The table of alerts has the reasons that we read out of them")
     func alerts() throws {
         let rows = try section("TLS").matches(of: /\| (\d+) \w+ \| `(\w+)`/)
-        #expect(rows.count == 10)
+        #expect(rows.count == 11)
         for row in rows {
             let code = try #require(CInt(row.1).flatMap { TransportError.Code(alert: $0) })
             #expect(PairingFailure(TransportError(code, refusedBy: .them)).rawValue == row.2)

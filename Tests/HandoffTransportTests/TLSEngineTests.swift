@@ -35,6 +35,8 @@ struct TLSEngineTests {
             (.notYetValid, .certificateNotYetValid),
             (.selfSigned, .selfSigned),
             (.otherAccount, .otherAccount),
+            (.issuedByMachine, .otherAccount),
+            (.foreignKey, .badCertificate),
         ]
     )
     func serverRefuses(kind: TestAccount.Kind, code: TransportError.Code) throws {
@@ -50,6 +52,8 @@ struct TLSEngineTests {
             (.notYetValid, .certificateNotYetValid),
             (.selfSigned, .selfSigned),
             (.otherAccount, .otherAccount),
+            (.issuedByMachine, .otherAccount),
+            (.foreignKey, .badCertificate),
         ]
     )
     func clientRefuses(kind: TestAccount.Kind, code: TransportError.Code) throws {
@@ -68,6 +72,22 @@ struct TLSEngineTests {
         #expect(result.client == nil && result.server == nil)
         #expect(server.peer?.teamIDs.count == count)
         #expect(server.peer?.teamIDs != [account.teamID])
+    }
+
+    @Test("A certificate issued by a machine is refused though that one's is sent along, in either direction")
+    func refusesChains() throws {
+        func sendsChain(_ engine: TLSEngine) -> TLSEngine {
+            let issuer = UnsafeMutableRawPointer(account.machineCertificate)
+            _ = engine.withHandle { SSL_ctrl($0, SSL_CTRL_CHAIN_CERT, 1, issuer) }
+            return engine
+        }
+        let bad = try makeContext(.issuedByMachine)
+        var result = try shakeHands(sendsChain(makeClient(bad)), makeServer(try makeContext()))
+        #expect(result.server?.code == .otherAccount && result.server?.refusedBy == .us)
+        #expect(result.client?.code == .otherAccount && result.client?.refusedBy == .them)
+        result = try shakeHands(makeClient(try makeContext()), sendsChain(makeServer(bad)))
+        #expect(result.client?.code == .otherAccount && result.client?.refusedBy == .us)
+        #expect(result.server?.code == .otherAccount && result.server?.refusedBy == .them)
     }
 
     @Test("A revoked certificate is refused in either direction")

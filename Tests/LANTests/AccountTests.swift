@@ -144,6 +144,37 @@ extension NetworkTests {
             }
         }
 
+        @Test(
+            "is over after twenty of twenty-five wrong codes, a second apart, and a right one between them still works",
+            .enabled(if: Lab.runsLong)
+        )
+        func longGuessing() async throws {
+            try await Lab.with(hosts: 3) { lab in
+                #expect(try await lab.run("a", "handoff", "account", "create").status == 0)
+                /// Tries so many codes, one right after the other.
+                func guess(_ count: Int) async throws {
+                    for _ in 0..<count {
+                        let guess = try await join("b", code: "AAAA-BBBB-CCCC-DDDD", in: lab, "--peer", "10.77.0.1")
+                        #expect(guess.status == 1)
+                    }
+                }
+                let first = try await Invitation(on: "a", in: lab)
+                async let guessing: Void = guess(5)
+                try await first.command.line(holding: "(2 so far)", onErrors: true)
+                #expect(try await join("c", code: first.code, in: lab, "--peer", "10.77.0.1").status == 0)
+                #expect(try await first.command.outcome().status == 0)
+                try await guessing
+
+                let second = try await Invitation(on: "a", in: lab)
+                let start = ContinuousClock.now
+                try await guess(25)
+                let outcome = try await second.command.outcome()
+                #expect(outcome.status == 1 && outcome.errors.contains("somebody is trying"), "\(outcome)")
+                #expect(outcome.errors.contains("(20 so far)") && !outcome.errors.contains("(21 so far)"))
+                #expect(ContinuousClock.now - start >= .seconds(19), "nineteen pauses of a second")
+            }
+        }
+
         /// The document that `handoff doctor --json` prints.
         private struct Report: Decodable {
             struct Check: Decodable {

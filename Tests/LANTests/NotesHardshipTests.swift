@@ -116,23 +116,14 @@ extension NetworkTests {
                     }
                 }
                 try await handOff(200)
-                let before = try await hosts.asyncMap { try await usage(of: $0) }
+                let before = try await hosts.asyncMap { try await $0.usage() }
                 try await handOff(1000)
-                let after = try await hosts.asyncMap { try await usage(of: $0) }
+                let after = try await hosts.asyncMap { try await $0.usage() }
                 for (before, after) in zip(before, after) {
                     #expect(after.descriptors <= before.descriptors + 2)
                     #expect(after.kibibytes <= before.kibibytes + 4096)
                 }
             }
-        }
-
-        /// What the running peer of a host uses.
-        private func usage(of host: NotesHost) async throws -> (descriptors: Int, kibibytes: Int) {
-            let pid = try #require(try await host.status()?.pid)
-            let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-            let resident = try #require(status.firstMatch(of: /VmRSS:\s+(\d+) kB/))
-            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
-            return (descriptors, try #require(Int(resident.1)))
         }
     }
 }
@@ -150,18 +141,5 @@ extension NotesHost {
     fileprivate func expectDone(_ request: ControlRequest) async throws {
         let reply = try await ask(request)
         guard reply == .done else { throw CommandProblem(description: "\(request): \(String(describing: reply))") }
-    }
-}
-
-extension Lab {
-    /// The strings of a service's TXT record, as a host sees it.
-    func record(of service: String, from host: String) async throws -> [String] {
-        for _ in 1...20 {
-            let browse = ["Tests/lan/lab", "exec", host, "avahi-browse", "-rpt", "_handoff._tcp"]
-            let lines = try await launch(browse).outcome().output.split(separator: "\n")
-            guard let line = lines.first(where: { $0.hasPrefix("=") && $0.contains(service) }) else { continue }
-            return line.matches(of: /"([^"]*)"/).map { String($0.1) }
-        }
-        throw CommandProblem(description: "\(service) is not seen from \(host)")
     }
 }

@@ -145,6 +145,17 @@ struct NotesHost: Sendable {
         try await ControlClient.connect(to: "\(home)/run/notes.socket")?.request(request)
     }
 
+    /// What the running peer uses.
+    func usage() async throws -> (descriptors: Int, kibibytes: Int) {
+        guard let pid = try await status()?.pid else { throw CommandProblem(description: "no peer runs on \(name)") }
+        let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+        guard let resident = status.firstMatch(of: /VmRSS:\s+(\d+) kB/), let kibibytes = Int(resident.1) else {
+            throw CommandProblem(description: "the system does not say how large \(pid) is")
+        }
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+        return (descriptors, kibibytes)
+    }
+
     /// Sends the running peer a signal.
     func signalPeer(_ signal: CInt) async throws {
         guard let report = try await status() else { throw CommandProblem(description: "no peer runs on \(name)") }

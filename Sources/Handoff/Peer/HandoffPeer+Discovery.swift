@@ -7,6 +7,9 @@ extension HandoffPeer {
     /// The ALPN name of the link protocol.
     static let linkProtocol = "handoff/1"
 
+    /// How many services are kept that are not of this account and team.
+    static let largestStrangerCount = 256
+
     /// Announces the peer under a fresh name and salt, which tell nothing of app, user or machine.
     ///
     /// - Throws: `DiscoveryError` with the code `invalidAnnouncement`.
@@ -95,43 +98,63 @@ extension HandoffPeer {
             // The team's tag is keyed with the account's secret: another account's team cannot be told.
             team: match.account ? (match.team ? .match : .other) : .unknown
         )
+        guard announced.isOurs else { return foundStranger(announced) }
         services[service.instanceName] = announced
-        guard announced.isOurs else { return schedule.lost(service.instanceName) }
-        schedule.found(service.instanceName, at: clock.now)
+        if let evicted = schedule.found(service.instanceName, salt: record.salt, at: clock.now) {
+            services[evicted] = nil
+            log(.debug, "more services than are kept", ["service": evicted])
+        }
         dialDue()
+    }
+
+    /// Keeps what is not ours for people who look, as far as there is room: anybody can make up any number.
+    private func foundStranger(_ stranger: AnnouncedService) {
+        let name = stranger.service.instanceName
+        schedule.lost(name)
+        services[name] = nil
+        guard services.count - schedule.count < Self.largestStrangerCount else { return }
+        services[name] = stranger
+    }
+
+    /// For how many more links there is room, those counted that were dialled and are not paired yet.
+    private var room: Int {
+        registry.room - links.values.count { $0.peer == nil && $0.service != nil }
     }
 
     /// Dials every service whose time has come, and sets the alarm for the next.
     func dialDue() {
-        let due = schedule.takeDue(at: clock.now, room: registry.room)
+        let due = schedule.takeDue(at: clock.now, room: room)
         for name in due where !spawn({ await self.dial(name) }) {
+            schedule.dialEnded(name)
             schedule.failed(name, with: .busy, at: clock.now, using: &generator)
         }
-        guard let deadline = schedule.deadline(room: registry.room) else { return dialAlarm.cancel() }
+        guard let deadline = schedule.deadline(room: room) else { return dialAlarm.cancel() }
         dialAlarm.set(at: deadline) { [weak self] in await self?.dialDue() }
     }
 
     private func dial(_ name: String) async {
-        guard let announced = services[name] else { return }
+        // One that is announced no more leads nowhere.
+        let addresses = services[name]?.service.addresses ?? []
         do {
             let connection = try await Dialler.dial(
-                announced.service.addresses,
+                addresses,
                 applicationProtocol: Self.linkProtocol,
                 context: context,
                 clock: clock
             )
+            schedule.dialEnded(name)
             await serve(connection, role: .dialler, service: name)
-        } catch is CancellationError {
-            // The peer stops.
         } catch {
-            dialFailed(name, with: PairingFailure(error))
+            schedule.dialEnded(name)
+            // Cancelled where the peer stops.
+            if !(error is CancellationError) { dialFailed(name, with: PairingFailure(error)) }
         }
     }
 
     /// Notes a failed try and plans the next one.
     func dialFailed(_ name: String, with failure: PairingFailure) {
         schedule.failed(name, with: failure, at: clock.now, using: &generator)
-        logRefusal(of: name, because: failure)
+        if services[name] != nil { logRefusal(of: name, because: failure) }
         dialDue()
         changed()
     }

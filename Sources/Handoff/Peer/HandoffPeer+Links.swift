@@ -15,6 +15,7 @@ extension HandoffPeer: LinkOwner {
         let policy = LinkPolicy(ourselves: id, teamID: identity.teamID, hello: hello)
         let link = Link(connection: connection, role: role, policy: policy, clock: clock, owner: self)
         links[link.id] = LinkEntry(link: link, service: service)
+        if service != nil { dialDue() }  // the next one's turn
         let end = await link.run()
         ended(link, end)
     }
@@ -43,7 +44,6 @@ extension HandoffPeer: LinkOwner {
             guard await admit(link, of: peer) else { return }
             noteLinked(entry, to: peer)
             log(.info, "paired", ["peer": "\(peer.id)", "peer.app": peer.hello.app])
-            dialDue()  // the next one's turn
         }
         await link.setOffers(currentOffers, revision: offersRevision)
         changed()

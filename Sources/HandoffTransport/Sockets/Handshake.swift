@@ -14,6 +14,9 @@ enum Handshake {
     /// How much the closing end reads meanwhile.
     static let lingerInput = 32 * 1024
 
+    /// The content type of a handshake's records (RFC 8446, section 5.1).
+    private static let handshakeRecord: UInt8 = 22
+
     /// What is being told while a handshake goes on.
     struct Progress: Sendable {
         /// Called at a server when the client has proved that it is of the account.
@@ -35,54 +38,76 @@ enum Handshake {
         clock: MonotonicClock,
         progress: Progress = Progress()
     ) async throws -> Connection {
-        try await run(
-            on: socket,
-            makeEngine: { TLSEngine(context: context, role: role) },
-            clock: clock,
-            progress: progress
-        )
-    }
-
-    /// Runs a handshake with an engine that is made by the caller; tests make ones that misbehave.
-    static func run(
-        on socket: Socket,
-        makeEngine: @Sendable () -> TLSEngine,
-        clock: MonotonicClock,
-        progress: Progress = Progress()
-    ) async throws -> Connection {
-        let engine = makeEngine()
         guard let remote = socket.remoteAddress, let local = socket.localAddress else {
             throw TransportError(.unreachable, cause: SystemError("connect", code: ENOTCONN))
         }
         let start = clock.now
-        var received = 0
-        var isStranger = !engine.isClient
         do {
-            while true {
-                let isOver = try engine.handshake()
-                if isStranger, engine.isProven {
-                    isStranger = false
-                    progress.onProof()
-                }
-                try await flush(engine, to: socket, until: start + limit, clock: clock)
-                if isOver { break }
-                guard received < largestInput else {
-                    throw TransportError(.tlsFailure, detail: "more than \(largestInput) bytes in a handshake")
-                }
-                received += try await receive(
-                    into: engine,
-                    from: socket,
-                    step: isStranger ? "waiting for the ClientHello" : "TLS handshake",
-                    until: start + (isStranger ? helloLimit : limit),
-                    clock: clock
-                )
+            var opening: [UInt8] = []
+            if case .server = role {
+                opening = try await firstRecord(from: socket, until: start + helloLimit, clock: clock)
             }
+            let engine = TLSEngine(context: context, role: role)
+            engine.receive(opening)
+            do {
+                try await shakeHands(engine, on: socket, since: start, clock: clock, onProof: progress.onProof)
+            } catch let error as TransportError where error.refusedBy == .us {
+                // What is left to be said is an alert; while it is read the engine is not needed any more.
+                try? await flush(engine, to: socket, until: clock.now + lingerLimit, clock: clock)
+                throw error
+            }
+            return Connection(socket: socket, engine: engine, remoteAddress: remote, localAddress: local, clock: clock)
         } catch let error as TransportError {
             progress.onRefusal(error)
-            if error.refusedBy == .us { await sayGoodbye(engine, on: socket, clock: clock) }
+            if error.refusedBy == .us { await linger(on: socket, clock: clock) }
             throw error
         }
-        return Connection(socket: socket, engine: engine, remoteAddress: remote, localAddress: local, clock: clock)
+    }
+
+    /// Reads a stranger's first record, so that those who do not send one whole cost little: an engine takes 70 KiB.
+    private static func firstRecord(
+        from socket: Socket,
+        until deadline: Duration,
+        clock: MonotonicClock
+    ) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            bytes += try await receive(from: socket, step: "waiting for the ClientHello", until: deadline, clock: clock)
+            // What is no handshake's record is the engine's to refuse. The header's last two bytes are the length.
+            guard bytes[0] == handshakeRecord, bytes.count < largestInput else { return bytes }
+            if bytes.count >= 5, bytes.count >= 5 + (Int(bytes[3]) << 8 | Int(bytes[4])) { return bytes }
+        }
+    }
+
+    private static func shakeHands(
+        _ engine: TLSEngine,
+        on socket: Socket,
+        since start: Duration,
+        clock: MonotonicClock,
+        onProof: () -> Void
+    ) async throws {
+        var received = engine.input.count
+        var isStranger = !engine.isClient
+        while true {
+            let isOver = try engine.handshake()
+            if isStranger, engine.isProven {
+                isStranger = false
+                onProof()
+            }
+            try await flush(engine, to: socket, until: start + limit, clock: clock)
+            if isOver { return }
+            guard received < largestInput else {
+                throw TransportError(.tlsFailure, detail: "more than \(largestInput) bytes in a handshake")
+            }
+            let bytes = try await receive(
+                from: socket,
+                step: isStranger ? "waiting for the ClientHello" : "TLS handshake",
+                until: start + (isStranger ? helloLimit : limit),
+                clock: clock
+            )
+            engine.receive(bytes)
+            received += bytes.count
+        }
     }
 
     private static func flush(
@@ -102,17 +127,21 @@ enum Handshake {
     }
 
     private static func receive(
-        into engine: TLSEngine,
         from socket: Socket,
         step: String,
         until deadline: Duration,
         clock: MonotonicClock
-    ) async throws -> Int {
+    ) async throws -> [UInt8] {
         while true {
+            var transfer = Socket.Transfer.wouldBlock
             // A handshake's flight is 1 to 2 KiB; small reads keep what follows it out of the bound.
-            switch engine.input.receive(atMost: 4096, from: socket) {
+            let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+                transfer = socket.receive(into: UnsafeMutableRawBufferPointer(buffer))
+                if case .bytes(let received) = transfer { count = received }
+            }
+            switch transfer {
             case .bytes(0): throw TransportError(.truncated, detail: step)
-            case .bytes(let count): return count
+            case .bytes: return bytes
             case .failed(let cause): throw TransportError(lost: cause)
             case .wouldBlock: try await wait(for: .readable, of: socket, step: step, until: deadline, clock: clock)
             }
@@ -136,16 +165,14 @@ enum Handshake {
 
     /// Lets the other end read the alert: a socket closed while something unread waits in it is reset, and the reset
     /// overtakes the alert.
-    private static func sayGoodbye(_ engine: TLSEngine, on socket: Socket, clock: MonotonicClock) async {
+    private static func linger(on socket: Socket, clock: MonotonicClock) async {
         let deadline = clock.now + lingerLimit
-        guard (try? await flush(engine, to: socket, until: deadline, clock: clock)) != nil else { return }
         socket.shutDownWriting()
         var drained = 0
         while drained < lingerInput {
-            engine.input.drop(engine.input.count)
-            let count = try? await receive(into: engine, from: socket, step: "goodbye", until: deadline, clock: clock)
-            guard let count else { return }
-            drained += count
+            let bytes = try? await receive(from: socket, step: "goodbye", until: deadline, clock: clock)
+            guard let bytes else { return }
+            drained += bytes.count
         }
     }
 }

@@ -32,6 +32,8 @@ public actor Listener {
     static let largestStrangerCount = 64
     /// How many file descriptors are left for the rest of the process.
     static let reservedDescriptors: CInt = 16
+    /// How long nothing is accepted while too many that were shown out are still on their way.
+    private static let crowdPause = DispatchTimeInterval.milliseconds(2)
     /// How long nothing is accepted after the system has run out of descriptors or memory.
     static let exhaustionPause = DispatchTimeInterval.milliseconds(200)
 
@@ -42,6 +44,10 @@ public actor Listener {
     private var context: TLSContext
     private var strangers = StrangerTable(capacity: Listener.largestStrangerCount)
     private var handshakes: [UInt64: (address: SocketAddress, task: Task<Void, Never>)] = [:]
+    /// The handshakes that were broken off and have not ended yet.
+    private var leaving: Set<UInt64> = []
+    /// True where the last connection took one of the descriptors that are left for the rest of the process.
+    private var isScarce = false
     private var nextID: UInt64 = 0
     private var isClosed = false
 
@@ -120,6 +126,7 @@ public actor Listener {
         // Bounded, so that a flood does not keep proofs and evictions off the queue; the source fires again.
         for _ in 0..<16 {
             guard let socket = source.socket else { return }
+            guard !isCrowded else { return source.pause(for: Self.crowdPause) }
             do {
                 admit(try socket.accept())
             } catch {
@@ -132,18 +139,24 @@ public actor Listener {
         }
     }
 
+    /// True while those that were broken off have to end first: where descriptors are few each of them, so that no more
+    /// than one is taken from the rest of the process.
+    private var isCrowded: Bool { leaving.count >= (isScarce ? 1 : Self.largestStrangerCount) }
+
     private func admit(_ socket: Socket) {
         guard let address = socket.remoteAddress else { return }
-        guard socket.number < Self.descriptorLimit - Self.reservedDescriptors else {
-            return report(TransportError(.tooManyConnections, refusedBy: .us), from: address)
+        isScarce = socket.number >= Self.descriptorLimit - Self.reservedDescriptors
+        if isScarce {
+            // Whoever comes may be of the account; those at the door have had their chance.
+            guard let evicted = strangers.tighten() else {
+                return report(TransportError(.tooManyConnections, refusedBy: .us), from: address)
+            }
+            breakOff(evicted)
         }
         socket.tune()
         nextID += 1
         let id = nextID
-        if let evicted = strangers.admit(id, from: address.octets), let handshake = handshakes[evicted] {
-            handshake.task.cancel()
-            report(TransportError(.tooManyConnections, refusedBy: .us), from: handshake.address)
-        }
+        if let evicted = strangers.admit(id, from: address.octets) { breakOff(evicted) }
         let progress = Handshake.Progress(
             onProof: { [weak self] in
                 guard let self else { return }
@@ -169,9 +182,17 @@ public actor Listener {
         handshakes[id] = (address, task)
     }
 
+    private func breakOff(_ id: UInt64) {
+        guard let handshake = handshakes[id] else { return }
+        leaving.insert(id)
+        handshake.task.cancel()
+        report(TransportError(.tooManyConnections, refusedBy: .us), from: handshake.address)
+    }
+
     private func finish(_ id: UInt64) {
         strangers.remove(id)
         handshakes[id] = nil
+        leaving.remove(id)
     }
 
     private func report(_ error: TransportError, from address: SocketAddress) {

@@ -38,7 +38,7 @@ extension TransportError.Code {
         switch alert {
         case SSL3_AD_HANDSHAKE_FAILURE: self = .missingProof
         case SSL3_AD_BAD_CERTIFICATE: self = .certificateNotYetValid
-        case SSL3_AD_UNSUPPORTED_CERTIFICATE: self = .badCertificate
+        case SSL3_AD_UNSUPPORTED_CERTIFICATE, TLS1_AD_DECRYPT_ERROR: self = .badCertificate
         case SSL3_AD_CERTIFICATE_REVOKED: self = .certificateRevoked
         case SSL3_AD_CERTIFICATE_EXPIRED: self = .certificateExpired
         case SSL3_AD_CERTIFICATE_UNKNOWN: self = .selfSigned
@@ -66,6 +66,8 @@ extension TransportError {
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_UNKNOWN_PROTOCOL:
             self.init(.tlsVersion, refusedBy: .us)
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: self.init(.noCertificate, refusedBy: .us)
+        // A certificate without its key; OpenSSL sends decrypt_error, 51.
+        case SSL_R_BAD_SIGNATURE: self.init(.badCertificate, refusedBy: .us)
         case SSL_R_NO_APPLICATION_PROTOCOL: self.init(.applicationProtocol, refusedBy: .us)
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: self.init(.truncated)
         default: self.init(.tlsFailure, refusedBy: .us, detail: Self.text(of: code))
