@@ -45,6 +45,7 @@ extension HandoffPeer {
             guard !now.isEmpty, !isStopping else { continue }
             log(.info, "another network: announced under a new name")
             try? announce()
+            retryAddresses()
         }
     }
 
@@ -59,7 +60,7 @@ extension HandoffPeer {
                 // It may have been found before we knew that it is ours.
                 forget(name)
                 services[name] = nil  // it may have been seen before we knew that it is ours
-                schedule.lost(name)
+                schedule.lost(.service(name))
                 log(.info, "announced", ["service": name])
             case .settled: isDiscoverySettled = true
             case .unavailable(let error):
@@ -76,7 +77,7 @@ extension HandoffPeer {
 
     private func forget(_ name: String) {
         services[name] = nil
-        schedule.lost(name)
+        schedule.lost(.service(name))
     }
 
     private func found(_ service: DiscoveredService) {
@@ -96,42 +97,58 @@ extension HandoffPeer {
             team: match.account ? (match.team ? .match : .other) : .unknown
         )
         services[service.instanceName] = announced
-        guard announced.isOurs else { return schedule.lost(service.instanceName) }
-        schedule.found(service.instanceName, at: clock.now)
+        guard announced.isOurs else { return schedule.lost(.service(service.instanceName)) }
+        schedule.found(.service(service.instanceName), at: clock.now)
         dialDue()
     }
 
-    /// Dials every service whose time has come, and sets the alarm for the next.
+    /// Dials every target whose time has come, and sets the alarm for the next.
     func dialDue() {
-        let due = schedule.takeDue(at: clock.now)
-        for name in due where !spawn({ await self.dial(name) }) {
-            schedule.failed(name, with: .busy, at: clock.now, using: &generator)
+        var places: [String: [NetworkPlace]] = [:]
+        for target in schedule.takeDue(at: clock.now) {
+            var isTaken = true
+            switch target {
+            case .service(let name):
+                isTaken = spawn { await self.dial(target, at: self.services[name]?.service.addresses ?? []) }
+            case .known(let machine, let port):
+                isTaken = spawn { await self.dialKnown(machine: machine, port: port) }
+            case .place(let place): places[place.host, default: []].append(place)
+            }
+            if !isTaken { schedule.failed(target, with: .busy, at: clock.now, using: &generator) }
+        }
+        for ports in places.values where !spawn({ await self.dial(ports) }) {
+            for place in ports { schedule.failed(.place(place), with: .busy, at: clock.now, using: &generator) }
         }
         guard let deadline = schedule.deadline else { return dialAlarm.cancel() }
         dialAlarm.set(at: deadline) { [weak self] in await self?.dialDue() }
     }
 
-    private func dial(_ name: String) async {
-        guard let announced = services[name] else { return }
+    /// Dials a target, unless its peer is linked already, and serves the link to its end.
+    func dial(_ target: DialTarget, at addresses: [SocketAddress]) async {
+        guard schedule.state(of: target) != nil else { return }
+        if let peer = linkedPeer(at: addresses) {
+            schedule.linked(target, to: peer)
+            return changed()
+        }
         do {
             let connection = try await Dialler.dial(
-                announced.service.addresses,
+                addresses,
                 applicationProtocol: Self.linkProtocol,
                 context: context,
                 clock: clock
             )
-            await serve(connection, role: .dialler, service: name)
+            await serve(connection, role: .dialler, target: target)
         } catch is CancellationError {
             // The peer stops.
         } catch {
-            dialFailed(name, with: PairingFailure(error))
+            dialFailed(target, with: PairingFailure(error))
         }
     }
 
     /// Notes a failed try and plans the next one.
-    func dialFailed(_ name: String, with failure: PairingFailure) {
-        schedule.failed(name, with: failure, at: clock.now, using: &generator)
-        logRefusal(of: name, because: failure)
+    func dialFailed(_ target: DialTarget, with failure: PairingFailure) {
+        schedule.failed(target, with: failure, at: clock.now, using: &generator)
+        logRefusal(of: "\(target)", because: failure)
         dialDue()
         changed()
     }
@@ -144,7 +161,7 @@ extension HandoffPeer {
                 if connection.applicationProtocol == Self.streamProtocol {
                     spawn { await self.serveStream(on: connection) }
                 } else {
-                    spawn { await self.serve(connection, role: .acceptor, service: nil) }
+                    spawn { await self.serve(connection, role: .acceptor, target: nil) }
                 }
             case .refused(let refusal):
                 logRefusal(of: refusal.remoteAddress.host, because: PairingFailure(refusal.error))

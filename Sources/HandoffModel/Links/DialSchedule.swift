@@ -1,11 +1,11 @@
 import HandoffSupport
 
-/// When to dial which announced service.
+/// When to dial what: an announced service, or an address that is known from elsewhere.
 ///
 /// At once when it appears, again with growing pauses while it fails, not while a link to its peer stands. Pure: time
 /// and randomness are passed in.
-public struct DialSchedule: Sendable {
-    /// Where a service stands.
+public struct DialSchedule<Target: Hashable & Comparable & Sendable>: Sendable {
+    /// Where a target stands.
     public enum State: Hashable, Sendable {
         /// Waits for its next try.
         case waiting(until: Duration)
@@ -17,35 +17,42 @@ public struct DialSchedule: Sendable {
 
     private struct Entry {
         var state: State
-        var backoff = Backoff(first: .seconds(1), limit: .seconds(60))
+        var backoff: Backoff
         var failure: PairingFailure?
     }
 
-    private var entries: [String: Entry] = [:]
+    private var entries: [Target: Entry] = [:]
 
     /// Makes an empty schedule.
     public init() {}
 
-    /// A service appeared, or its record or addresses changed: it gets a new chance at once.
-    public mutating func found(_ service: String, at now: Duration) {
-        guard let entry = entries[service], case .waiting = entry.state else {
-            if entries[service] == nil { entries[service] = Entry(state: .waiting(until: now)) }
-            return
+    /// A target appeared, or its record or addresses changed: it gets a new chance at once.
+    ///
+    /// - Parameters:
+    ///   - target: What may be dialled.
+    ///   - now: The time.
+    ///   - limit: The longest pause between two tries.
+    public mutating func found(_ target: Target, at now: Duration, pausingAtMost limit: Duration = .seconds(60)) {
+        let entry = entries[target]
+        switch entry?.state {
+        case .dialling, .linked: return
+        case .waiting, nil:
+            let backoff = Backoff(first: .seconds(1), limit: limit)
+            entries[target] = Entry(state: .waiting(until: now), backoff: backoff, failure: entry?.failure)
         }
-        entries[service] = Entry(state: .waiting(until: now), failure: entry.failure)
     }
 
-    /// A service is announced no more.
-    public mutating func lost(_ service: String) {
-        entries[service] = nil
+    /// A target is there no more.
+    public mutating func lost(_ target: Target) {
+        entries[target] = nil
     }
 
-    /// Takes the services whose time has come; they count as being dialled from now on.
-    public mutating func takeDue(at now: Duration) -> [String] {
+    /// Takes the targets whose time has come; they count as being dialled from now on.
+    public mutating func takeDue(at now: Duration) -> [Target] {
         let due = entries.filter { entry in
             if case .waiting(let until) = entry.value.state { until <= now } else { false }
         }.keys.sorted()
-        for service in due { entries[service]?.state = .dialling }
+        for target in due { entries[target]?.state = .dialling }
         return due
     }
 
@@ -56,42 +63,45 @@ public struct DialSchedule: Sendable {
         }.min()
     }
 
-    /// A link to the service's peer stands, whoever dialled.
-    public mutating func linked(_ service: String, to peer: PeerID) {
-        entries[service]?.state = .linked(peer)
-        entries[service]?.backoff.reset()
-        entries[service]?.failure = nil
+    /// A link to the target's peer stands, whoever dialled.
+    public mutating func linked(_ target: Target, to peer: PeerID) {
+        entries[target]?.state = .linked(peer)
+        entries[target]?.backoff.reset()
+        entries[target]?.failure = nil
     }
 
     /// A try failed.
     public mutating func failed(
-        _ service: String,
+        _ target: Target,
         with failure: PairingFailure,
         at now: Duration,
         using generator: inout some RandomNumberGenerator
     ) {
-        guard var entry = entries[service] else { return }
+        guard var entry = entries[target] else { return }
         if case .linked = entry.state { return }
         entry.failure = failure
         entry.state = .waiting(until: now + entry.backoff.pause(using: &generator))
-        entries[service] = entry
+        entries[target] = entry
     }
 
-    /// A peer's last link ended: its services are dialled again, after a pause.
+    /// A peer's last link ended: its targets are dialled again, after a pause.
     public mutating func ended(
         _ peer: PeerID,
         at now: Duration,
         using generator: inout some RandomNumberGenerator
     ) {
-        for (service, var entry) in entries where entry.state == .linked(peer) {
+        for (target, var entry) in entries where entry.state == .linked(peer) {
             entry.state = .waiting(until: now + entry.backoff.pause(using: &generator))
-            entries[service] = entry
+            entries[target] = entry
         }
     }
 
-    /// Where a service stands; nil for one that is not announced.
-    public func state(of service: String) -> State? { entries[service]?.state }
+    /// All targets, in no particular order.
+    public var targets: [Target] { Array(entries.keys) }
+
+    /// Where a target stands; nil for one that is not there.
+    public func state(of target: Target) -> State? { entries[target]?.state }
 
     /// Why the last try failed; nil before the first, and after a success.
-    public func failure(of service: String) -> PairingFailure? { entries[service]?.failure }
+    public func failure(of target: Target) -> PairingFailure? { entries[target]?.failure }
 }

@@ -7,7 +7,7 @@ struct DialScheduleTests {
 
     @Test("A service is dialled once when it appears, not again while that goes on")
     func dialledOnce() {
-        var schedule = DialSchedule()
+        var schedule = DialSchedule<String>()
         schedule.found("h-a", at: .zero)
         #expect(schedule.takeDue(at: .zero) == ["h-a"])
         schedule.found("h-a", at: .seconds(1))
@@ -18,7 +18,7 @@ struct DialScheduleTests {
     @Test("Failures are retried with pauses that grow to a minute, and a changed record gets a new chance at once")
     func backsOff() throws {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule()
+        var schedule = DialSchedule<String>()
         schedule.found("h-a", at: .zero)
         var now = Duration.zero
         var pauses: [Duration] = []
@@ -40,7 +40,7 @@ struct DialScheduleTests {
     @Test("A linked service is not dialled, whoever dialled, and is again some time after its link ended")
     func linked() throws {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule()
+        var schedule = DialSchedule<String>()
         schedule.found("h-a", at: .zero)
         schedule.linked("h-a", to: peer)
         #expect(schedule.takeDue(at: .seconds(9)) == [])
@@ -54,7 +54,7 @@ struct DialScheduleTests {
     @Test("A service that is announced no more is forgotten")
     func lost() {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule()
+        var schedule = DialSchedule<String>()
         schedule.found("h-a", at: .zero)
         schedule.lost("h-a")
         schedule.failed("h-a", with: .unreachable, at: .zero, using: &generator)
