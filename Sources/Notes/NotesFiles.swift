@@ -62,7 +62,9 @@ struct NotesFiles {
     ) async throws -> ControlReply {
         let places = try places(arguments)
         if let peer = try connectToPeer() {
-            if !places.isEmpty, case .reached(let failures) = try await peer.request(.reach(places: places.map(\.description))) {
+            if !places.isEmpty,
+                case .reached(let failures) = try await peer.request(.reach(places: places.map(\.description)))
+            {
                 Notes.tell(failures)
             }
             return try await peer.request(request, tell: tell)

@@ -102,12 +102,13 @@ extension NetworkTests {
                 try await a.startPeer("--port", "24282")
                 try await a.beside("other").startPeer("--port", "24289")
                 try FileManager.default.createDirectory(atPath: b.home + "/config", withIntermediateDirectories: true)
-                try Data(#"{"peers": ["10.77.0.1"]}"#.utf8).write(to: URL(fileURLWithPath: b.home + "/config/notes.json"))
+                try Data(#"{"peers": ["10.77.0.1"]}"#.utf8).write(
+                    to: URL(fileURLWithPath: b.home + "/config/notes.json")
+                )
                 try await b.startPeer()
                 try await b.awaitPeers(2)
-                try await a.awaitPeers(2)
-                let peers = try await b.lab.peers(from: "b") { $0.count == 3 }
-                #expect(Set(peers.compactMap(\.port)) == [24282, 24289, 24280])
+                let peers = try await b.lab.peers(from: "b") { $0.count == 2 }
+                #expect(Set(peers.compactMap(\.port)) == [24282, 24289])
                 #expect(peers.allSatisfy { $0.pairing == "paired" })
             }
         }
@@ -139,10 +140,11 @@ extension NetworkTests {
                 try await lab.enrol("a", account: "bob")
                 try await stopDiscovery(hosts)
                 try await a.startPeer()
+                // Where no host is, the reason depends on whether the kernel finds that out in time.
                 for isRunning in [false, true] {
                     if isRunning { try await b.startPeer() }
                     for (place, reason) in [
-                        ("10.77.0.1:24281", "no connection could be made"), ("10.77.0.99", "no connection could be made"),
+                        ("10.77.0.1:24281", "no connection could be made"), ("10.77.0.99", ""),
                         ("10.77.0.1", "it is not of this account"), (Self.nowhere, "no host of that name is known"),
                     ] {
                         let outcome = try await b.run("continue", "--peer", place)

@@ -90,7 +90,10 @@ extension HandoffPeer {
     /// Reads the last known addresses, and dials them where nothing else leads to their peers.
     func recallPeers() async {
         dialPlaces()
-        guard let knownPeersFile else { return isRecalled = true }
+        guard let knownPeersFile else {
+            isRecalled = true
+            return changed()
+        }
         known = await knownPeersFile.read(at: wallClock())
         // Most of them are found by an announcement, if that works.
         _ = await wait(atMost: Self.recallLimit * 3) { $0.isDiscoverySettled || $0.discoveryProblem != nil }
