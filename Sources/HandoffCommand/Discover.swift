@@ -25,7 +25,9 @@ struct Discover {
         watches = arguments.has("watch")
         isExplained = arguments.has("explain")
         filter = PeerFilter(arguments)
-        places = try arguments.values("peer").map { text throws(CommandFailure) in try namedPlace(text) }
+        places = try arguments.values("peer").map { text throws(CommandFailure) in
+            try namedPlace(text, port: HandoffConfiguration.defaultPorts.lowerBound)
+        }
         guard places.count <= HandoffConfiguration.maximumPlaces else {
             throw .usage("--peer can be given \(HandoffConfiguration.maximumPlaces) times at most")
         }

@@ -77,11 +77,7 @@ public struct NetworkPlace: Hashable, Sendable, Comparable, CustomStringConverti
     ) async -> [SocketAddress] {
         let found = await lookUp(within: limit, clock: clock)
         return (port.map { $0...$0 } ?? ports).flatMap { port in
-            found.map { address in
-                var address = address
-                address.port = port
-                return address
-            }
+            found.map { SocketAddress($0, port: port) }
         }
     }
 

@@ -72,11 +72,7 @@ extension HandoffPeer {
         let addresses = await first.addresses(ports: HandoffConfiguration.defaultPorts, clock: clock)
         for place in places {
             let target = DialTarget.place(place)
-            let there = addresses.map { address in
-                var address = address
-                address.port = place.port ?? address.port
-                return address
-            }
+            let there = addresses.map { SocketAddress($0, port: place.port ?? $0.port) }
             if there.isEmpty {
                 dialFailed(target, with: .unknownHost)
             } else if !spawn({ await self.dial(target, at: there) }) {

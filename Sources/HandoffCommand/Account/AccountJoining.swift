@@ -11,7 +11,9 @@ struct AccountJoining {
     init(store: AccountStore, _ arguments: Arguments) throws(CommandFailure) {
         self.store = store
         codeFile = arguments["code-file"]
-        place = try arguments["peer"].map { text throws(CommandFailure) in try namedPlace(text) }
+        place = try arguments["peer"].map { text throws(CommandFailure) in
+            try namedPlace(text, port: Invitation.ports.lowerBound)
+        }
     }
 
     func run() async throws -> ExitCode {
