@@ -74,7 +74,7 @@ enum BenchmarkProgram {
             .value("account", "DIRECTORY", "The account, as certs/make-account makes it", completion: .file),
             .value("team", "TEAM", "The team that they are of"),
             .value("peers", "COUNT", "How many there are; 100 where it is not given"),
-            .value("strangers", "COUNT", "How many announcements of nobody are printed besides; 0 where it is not given"),
+            .value("strangers", "COUNT", "How many announcements of nobody are printed, too; 0 where it is not given"),
         ],
         examples: [
             Example("handoff-bench crowd --account account --team HANDOFFAPP --peers 75", "Run 75 peers")

@@ -58,6 +58,7 @@ enum ContactsPeer {
     static func make(isVisitor: Bool = false, application: (any HandoffApplication)? = nil) throws -> HandoffPeer {
         let paths = try HandoffPaths(environment: ProcessInfo.processInfo.environment)
         let log = Log.lines(from: .warning) { StandardError.write("contacts: \(printable($0))\n") }
+        let identity = try Identity.load(directory: paths.configuration + "/identity")
         return try HandoffPeer(
             configuration: HandoffConfiguration(
                 app: "org.handoff.contacts",
@@ -66,9 +67,10 @@ enum ContactsPeer {
                 types: ContactActivity.allCases.map(\.rawValue),
                 isVisitor: isVisitor
             ),
-            identity: Identity.load(directory: paths.configuration + "/identity"),
+            identity: identity,
             discovery: AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
             application: application,
+            knownPeers: KnownPeersFile(directory: paths.state, identity: identity),
             log: log
         )
     }

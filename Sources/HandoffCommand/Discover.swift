@@ -15,6 +15,7 @@ struct Discover {
     private let watches: Bool
     private let isExplained: Bool
     private let filter: PeerFilter
+    private let places: [NetworkPlace]
     private let timeout: Duration
     private let log: Log
     private let environment = ProcessInfo.processInfo.environment
@@ -24,6 +25,12 @@ struct Discover {
         watches = arguments.has("watch")
         isExplained = arguments.has("explain")
         filter = PeerFilter(arguments)
+        places = try arguments.values("peer").map { text throws(CommandFailure) in
+            try namedPlace(text, port: HandoffConfiguration.defaultPorts.lowerBound)
+        }
+        guard places.count <= HandoffConfiguration.maximumPlaces else {
+            throw .usage("--peer can be given \(HandoffConfiguration.maximumPlaces) times at most")
+        }
         timeout = try arguments["timeout"].map(Self.duration) ?? Self.standardTimeout
         // Warnings come as the command's failure, if they matter.
         log = Log.lines(from: arguments.has("verbose") ? .debug : .error) {
@@ -35,6 +42,9 @@ struct Discover {
         let peer = try visitor()
         try await peer.whileRunning {
             try await peer.lookAround(atMost: timeout)
+            if let problem = await peer.discoveryProblem {
+                StandardError.write("handoff: only known addresses are tried: \(printable(problem.message))\n")
+            }
             guard watches else { return try show(await peer.peers()) }
             try await watch(peer)
         }
@@ -42,17 +52,21 @@ struct Discover {
     }
 
     private func visitor() throws -> HandoffPeer {
-        try HandoffPeer(
+        let paths = try HandoffPaths(environment: environment)
+        let identity = try Identity.load(directory: paths.configuration + "/identity")
+        return try HandoffPeer(
             configuration: HandoffConfiguration(
                 app: "org.handoff.discover",
                 name: "handoff discover",
                 host: hostName(),
                 types: [],
+                places: places,
                 isVisitor: true
             ),
-            identity: Identity.load(directory: HandoffPaths(environment: environment).configuration + "/identity"),
+            identity: identity,
             discovery: AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
             application: nil,
+            knownPeers: KnownPeersFile(directory: paths.state, identity: identity),
             log: log
         )
     }

@@ -22,7 +22,8 @@ enum HandoffProgram {
         discussion: """
             Looks for peers, links to those of this machine's account and team, and lists them all: the paired ones \
             first, the nearest at the top, then the others, each with the reason why it is not paired. What is not \
-            known when the time is over is shown as pending. No peer has to run on this machine.
+            known when the time is over is shown as pending. No peer has to run on this machine. Machines that were paired once are looked for at their \
+            last addresses, too.
             """,
         options: [
             .flag("json", "Print one JSON document; with --watch one object a line for each event"),
@@ -32,6 +33,12 @@ enum HandoffProgram {
             .flag("explain", "Tell what the order of the paired peers rests on"),
             .value("app", "APP", "Show the peers of one app only, by its name or its id"),
             .value("host", "HOST", "Show the peers on one host only"),
+            .value(
+                "peer",
+                "HOST[:PORT]",
+                "Look for peers there, too; without a port at each of 24280 to 24289",
+                repeats: true
+            ),
             .flag("verbose", short: "v", "Tell on stderr what happens"),
         ],
         examples: [

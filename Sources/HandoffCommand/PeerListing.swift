@@ -45,6 +45,7 @@ extension PeerListing {
     struct Row: Encodable {
         private enum CodingKeys: String, CodingKey {
             case id, name, app, host, addresses, port, account, team, pairing, reason, offer, rank, nearness
+            case namedPlace = "place"
             case roundTripMilliseconds = "rtt_ms"
         }
 
@@ -65,8 +66,12 @@ extension PeerListing {
         private let id: String?
         private let name: String?
         private let app: String?
-        /// What it calls itself once it is paired, and before that the name that it has in mDNS.
+        /// What it calls itself, once it is paired.
         private let host: String?
+        /// Its name in mDNS, which anybody could use, for people.
+        private let announcedHost: String?
+        /// The place that was named to look for it, where it was not found.
+        private let namedPlace: String?
         private let addresses: [String]
         private let port: UInt16?
         private let account: PeerStatus.Match
@@ -85,11 +90,13 @@ extension PeerListing {
                 case .pending: .pending
                 case .refused, .unreachable: status.account == .other ? .faint : .bad
                 }
-            key = status.service ?? status.id?.description ?? ""
+            key = status.service ?? status.id?.description ?? status.place?.description ?? ""
             id = status.id?.description
             name = status.hello?.name
             app = status.hello?.app
-            host = status.hello?.host ?? status.announcedHost
+            host = status.hello?.host
+            announcedHost = status.announcedHost
+            namedPlace = status.place?.description
             addresses = status.addresses.map(\.host)
             port = status.addresses.first?.port
             account = status.account
@@ -98,7 +105,7 @@ extension PeerListing {
             reason = status.reason
             offer = status.offers.first.map { OfferRow(type: $0.type, title: $0.title) }
             latency = status.latency
-            place = (rank ?? .max, host ?? "", status.service ?? "")
+            place = (rank ?? .max, host ?? announcedHost ?? namedPlace ?? "", status.service ?? "")
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -107,6 +114,7 @@ extension PeerListing {
             try container.encode(name, forKey: .name)
             try container.encode(app, forKey: .app)
             try container.encode(host, forKey: .host)
+            try container.encodeIfPresent(namedPlace, forKey: .namedPlace)
             try container.encode(addresses, forKey: .addresses)
             try container.encode(port, forKey: .port)
             try container.encode(account.rawValue, forKey: .account)
@@ -139,7 +147,8 @@ extension PeerListing {
                 return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) ms"
             }
             return [
-                name ?? "-", app ?? "-", host ?? "-", addresses.isEmpty ? "-" : addresses.joined(separator: ", "),
+                name ?? "-", app ?? "-", host ?? announcedHost ?? "-",
+                addresses.isEmpty ? namedPlace ?? "-" : addresses.joined(separator: ", "),
                 port.map { "\($0)" } ?? "-", account.rawValue, team.rawValue, pairedCell, offer?.title ?? "-",
                 time ?? "-",
             ]

@@ -1,8 +1,10 @@
+import Dispatch
 import Glibc
 
 /// A host and perhaps a port, as people write them: `kitchen`, `10.0.0.7:24290`, `[fe80::1%eth0]:24290`, `::1`.
-public struct NetworkPlace: Hashable, Sendable, CustomStringConvertible {
-    private static let executor = QueueExecutor(label: "handoff.resolver")
+public struct NetworkPlace: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// How many addresses of a host are tried; who has more is not helped by them.
+    private static let maximumAddresses = 8
 
     /// The host's name or its address.
     public let host: String
@@ -44,26 +46,55 @@ public struct NetworkPlace: Hashable, Sendable, CustomStringConvertible {
         return port.map { "\(host):\($0)" } ?? host
     }
 
+    /// The order by host, then by port.
+    public static func < (left: NetworkPlace, right: NetworkPlace) -> Bool {
+        (left.host, left.port ?? 0) < (right.host, right.port ?? 0)
+    }
+
+    /// The same host with one port after the other, unless a port was named.
+    public func places(ports: ClosedRange<UInt16>) -> [NetworkPlace] {
+        (port.map { $0...$0 } ?? ports).map { NetworkPlace(host: host, port: $0) }
+    }
+
+    private init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
     /// The host's addresses, with one port after the other.
     ///
     /// It asks the system's resolver, which may wait for servers, on a thread of its own.
     ///
-    /// - Parameter ports: The ports where none was given.
-    /// - Returns: None where the host is not known.
-    public func addresses(ports: ClosedRange<UInt16>) async -> [SocketAddress] {
-        let host = host
-        let found = (try? await Self.executor.run { Self.resolve(host) }) ?? []
+    /// - Parameters:
+    ///   - ports: The ports where none was given.
+    ///   - limit: How long the resolver may take.
+    ///   - clock: What the limit is measured by.
+    /// - Returns: None where the host is not known, or the resolver does not answer in time.
+    public func addresses(
+        ports: ClosedRange<UInt16>,
+        within limit: Duration = .seconds(3),
+        clock: MonotonicClock = .system
+    ) async -> [SocketAddress] {
+        let found = await lookUp(within: limit, clock: clock)
         return (port.map { $0...$0 } ?? ports).flatMap { port in
-            found.map { address in
-                var address = address
-                address.port = port
-                return address
-            }
+            found.map { SocketAddress($0, port: port) }
         }
     }
 
-    private static func resolve(_ host: String) -> [SocketAddress] {
+    private func lookUp(within limit: Duration, clock: MonotonicClock) async -> [SocketAddress] {
         if let numeric = SocketAddress(numeric: host, port: 0) { return [numeric] }
+        // A thread that waits for a server cannot be called back; its answer is then for nobody.
+        let (host, answer) = (host, BoundedChannel<[SocketAddress]>(capacity: 1))
+        DispatchQueue(label: "handoff.resolver").async {
+            _ = try? answer.offer(Array(Self.resolve(host).prefix(Self.maximumAddresses)))
+        }
+        let found = try? await withDeadline(limit, clock: clock, timeoutError: CancellationError()) {
+            try await answer.next()
+        }
+        return found ?? []
+    }
+
+    private static func resolve(_ host: String) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?

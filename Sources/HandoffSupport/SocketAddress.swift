@@ -23,6 +23,12 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         scope = octets.count == 16 && octets[0] == 0xfe && octets[1] & 0xc0 == 0x80 ? interface : 0
     }
 
+    /// Makes the address of another port of the same host.
+    public init(_ address: SocketAddress, port: UInt16) {
+        self = address
+        self.port = port
+    }
+
     /// Reads a numeric address: `10.0.0.7`, `fe80::1%eth0`, `::1`.
     ///
     /// - Parameters:

@@ -30,6 +30,9 @@ public struct TestPeer: Sendable {
     ///   - createdTypes: Those that it makes; nil where they are the same.
     ///   - contentVersions: The version of the content for each type that has had more than one.
     ///   - sendPolicy: From whom it takes what is sent to it.
+    ///   - places: Where it looks for peers besides.
+    ///   - knownPeers: Where it keeps the addresses of paired machines.
+    ///   - port: Its port; 0 for a free one.
     ///   - clock: What its deadlines are measured by.
     ///   - wallClock: What expiration dates are compared with.
     public init(
@@ -42,6 +45,9 @@ public struct TestPeer: Sendable {
         createdTypes: [String]? = nil,
         contentVersions: [String: ContentVersion] = [:],
         sendPolicy: SendPolicy = .anyPeer,
+        places: [NetworkPlace] = [],
+        knownPeers: KnownPeersFile? = nil,
+        port: UInt16 = 0,
         clock: MonotonicClock = .system,
         wallClock: @escaping @Sendable () -> Date = { Date() }
     ) throws {
@@ -54,7 +60,8 @@ public struct TestPeer: Sendable {
             createdTypes: createdTypes,
             contentVersions: contentVersions,
             sendPolicy: sendPolicy,
-            ports: 0...0,
+            ports: port...port,
+            places: places,
             isVisitor: isVisitor
         )
         let peer = try HandoffPeer(
@@ -62,6 +69,7 @@ public struct TestPeer: Sendable {
             identity: identity,
             discovery: LoopbackDiscovery(network: network, hostName: "\(name).local", octets: octets),
             application: app,
+            knownPeers: knownPeers,
             clock: clock,
             wallClock: wallClock,
             log: Log { level, message, metadata in

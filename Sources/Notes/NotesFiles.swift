@@ -41,6 +41,11 @@ struct NotesFiles {
         return client
     }
 
+    /// Where the addresses of paired machines are kept.
+    func knownPeers(_ identity: Identity) -> KnownPeersFile {
+        KnownPeersFile(directory: paths.state, identity: identity)
+    }
+
     /// Asks the running peer; where there is none, a visitor, who looks for the others first.
     ///
     /// What takes long is shown.
@@ -55,17 +60,27 @@ struct NotesFiles {
         _ arguments: Arguments,
         tell: @escaping @Sendable (ProgressReport) -> Void
     ) async throws -> ControlReply {
-        if let peer = try connectToPeer() { return try await peer.request(request, tell: tell) }
-        let log = log(arguments)
+        let places = try places(arguments)
+        if let peer = try connectToPeer() {
+            if !places.isEmpty,
+                case .reached(let failures) = try await peer.request(.reach(places: places.map(\.description)))
+            {
+                Notes.tell(failures)
+            }
+            return try await peer.request(request, tell: tell)
+        }
+        let (log, identity) = (log(arguments), try identity())
         let service = try NotesService(
             store: try await openStore(),
-            identity: try identity(),
+            identity: identity,
             discovery: try AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
             host: hostName(),
+            places: places + configuration().peers,
+            knownPeers: knownPeers(identity),
             isVisitor: true,
             log: log
         )
-        return try await service.visit(for: request, tell: tell)
+        return try await service.visit(for: request, places: places, tellUnreached: Notes.tell, tell: tell)
     }
 }
 

@@ -28,6 +28,7 @@ enum ShoppingPeer {
     static func make(isVisitor: Bool = false, application: (any HandoffApplication)? = nil) throws -> HandoffPeer {
         let paths = try HandoffPaths(environment: ProcessInfo.processInfo.environment)
         let log = Log.lines(from: .warning) { StandardError.write("shopping: \(printable($0))\n") }
+        let identity = try Identity.load(directory: paths.configuration + "/identity")
         return try HandoffPeer(
             configuration: HandoffConfiguration(
                 app: "org.handoff.shopping",
@@ -36,9 +37,10 @@ enum ShoppingPeer {
                 types: [ShoppingActivity.viewType, ShoppingActivity.editType],
                 isVisitor: isVisitor
             ),
-            identity: Identity.load(directory: paths.configuration + "/identity"),
+            identity: identity,
             discovery: AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
             application: application,
+            knownPeers: KnownPeersFile(directory: paths.state, identity: identity),
             log: log
         )
     }

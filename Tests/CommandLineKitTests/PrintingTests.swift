@@ -35,7 +35,8 @@ struct PrintingTests {
         "knows how many columns a text takes",
         arguments: [
             ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한글", 4), ("ｆｕｌｌ", 8), ("👩‍👩‍👧", 2), ("🇩🇪", 2),
-            ("❤\u{FE0F}", 2), ("a\u{200B}b", 2), ("…", 1), ("🎉", 2),
+            ("❤\u{FE0F}", 2), ("a\u{200B}b", 2), ("…", 1), ("🎉", 2), ("שלום", 4),
+            ("مَرحَبا", 5),
         ]
     )
     func width(text: String, columns: Int) {

@@ -35,4 +35,16 @@ struct NetworkPlaceTests {
         let one = try #require(NetworkPlace("[::1]:9"))
         #expect(await one.addresses(ports: 7...8).map(\.description) == ["[::1]:9"])
     }
+
+    @Test("is as many places as there are ports, unless one was named")
+    func ports() throws {
+        #expect(try #require(NetworkPlace("::1")).places(ports: 7...8).map(\.description) == ["[::1]:7", "[::1]:8"])
+        #expect(try #require(NetworkPlace("kitchen:9")).places(ports: 7...8).map(\.description) == ["kitchen:9"])
+    }
+
+    @Test("that nobody knows has no addresses")
+    func unknown() async throws {
+        let place = try #require(NetworkPlace("no such host"))
+        #expect(await place.addresses(ports: 7...8).isEmpty)
+    }
 }

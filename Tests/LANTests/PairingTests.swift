@@ -55,6 +55,8 @@ extension NetworkTests {
                 #expect(everybody.first?.addresses.contains("10.77.0.4") == true)
                 let peers = everybody.dropFirst()
                 #expect(peers.allSatisfy { $0.pairing == "refused" && $0.id == nil && $0.offer == nil })
+                // What strangers could say of themselves is not told.
+                #expect(peers.allSatisfy { $0.host == nil && $0.name == nil && $0.app == nil })
                 let team = try #require(peers.first { $0.addresses.contains("10.77.0.2") })
                 #expect(team.account == "match")
                 #expect(team.team == "other")

@@ -28,10 +28,20 @@ struct NotesConfigurationTests {
         #expect(try read(#"{"accept": []}"#).accept == .named([]))
     }
 
+    @Test("says where to look for peers besides")
+    func peers() throws {
+        #expect(try read("{}").peers.isEmpty)
+        let configuration = try read(#"{"peers": ["kitchen", "[fe80::1%eth0]:24281"], "accept": "never"}"#)
+        #expect(configuration.peers.map(\.description) == ["kitchen", "[fe80::1%eth0]:24281"])
+        #expect(configuration.accept == .never)
+    }
+
     @Test(
         "that says something else is an error, and never means that everybody may send",
         arguments: [
             #"{"accept": "nobody"}"#, #"{"accept": true}"#, #"{"acept": "never"}"#, "", "[]", #"{"accept": [1]}"#,
+            #"{"peers": "kitchen"}"#, #"{"peers": ["kitchen:0"]}"#,
+            #"{"peers": ["1","2","3","4","5","6","7","8","9"]}"#,
         ]
     )
     func nonsense(text: String) {

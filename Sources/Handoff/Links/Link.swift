@@ -5,6 +5,8 @@ import HandoffTransport
 
 /// What a link tells the layer above; called in the order of the messages, one at a time.
 protocol LinkOwner: AnyObject, Sendable {
+    /// Whether a dialler's link may go on to greet a peer that has greeted it: not where another link does.
+    func link(_ link: Link, mayGreet peer: RemotePeer) async -> Bool
     /// `hello` went both ways and both ends agreed.
     func link(_ link: Link, paired peer: RemotePeer) async
     /// A message that is not the link's own business.
@@ -276,7 +278,16 @@ actor Link {
         }
         for action in actions {
             switch action {
-            case .send(let message): await write(message)
+            case .send(let message):
+                guard role == .dialler, case .hello = message, let prospect = machine.prospect else {
+                    await write(message)
+                    continue
+                }
+                if await owner.link(self, mayGreet: prospect) {
+                    if end == nil { await write(message) }
+                } else {
+                    await perform(machine.end(.duplicate))
+                }
             case .paired(let peer):
                 self.peer = peer
                 await owner.link(self, paired: peer)

@@ -1,4 +1,5 @@
 public import HandoffModel
+public import HandoffSupport
 
 /// What a program tells of itself, and how its peer behaves.
 public struct HandoffConfiguration: Sendable {
@@ -12,6 +13,8 @@ public struct HandoffConfiguration: Sendable {
     public static let maximumLinks = 64
     /// How many peers a visitor may be linked to at once: it shows all there are, and takes nobody's place.
     public static let maximumVisits = 512
+    /// How many places may be named where to look for peers; a host without a port counts as one.
+    public static let maximumPlaces = 16
     /// How many visitors may be linked besides.
     public static let maximumVisitors = 16
 
@@ -33,6 +36,8 @@ public struct HandoffConfiguration: Sendable {
     public let ports: ClosedRange<UInt16>
     /// The port to try before the others: the one of an earlier run, which a firewall may let through.
     public let preferredPort: UInt16?
+    /// Where to look for peers besides; a host without a port is asked at each of ``defaultPorts``.
+    public let places: [NetworkPlace]
     /// True for a command that links for a moment: it neither announces itself nor listens.
     public let isVisitor: Bool
 
@@ -50,9 +55,10 @@ public struct HandoffConfiguration: Sendable {
     ///   - sendPolicy: From whom it takes activities that are sent to it.
     ///   - ports: The ports to try, in order.
     ///   - preferredPort: The port to try before the others.
+    ///   - places: Where to look for peers besides, at most ``maximumPlaces``.
     ///   - isVisitor: True for a command that links for a moment.
     /// - Throws: ``HandoffError/Code/invalidActivity`` where the app's id or a type is not reverse-DNS, a name is too
-    ///   long, or there are too many types.
+    ///   long, or there are too many types or places.
     public init(
         app: String,
         name: String,
@@ -63,6 +69,7 @@ public struct HandoffConfiguration: Sendable {
         sendPolicy: SendPolicy = .anyPeer,
         ports: ClosedRange<UInt16> = defaultPorts,
         preferredPort: UInt16? = nil,
+        places: [NetworkPlace] = [],
         isVisitor: Bool = false
     ) throws(HandoffError) {
         for type in [app] + types + (createdTypes ?? []) where !ActivityType.isValid(type) {
@@ -70,6 +77,9 @@ public struct HandoffConfiguration: Sendable {
         }
         guard types.count <= Hello.maximumTypeCount else {
             throw HandoffError(.invalidActivity, "more than \(Hello.maximumTypeCount) activity types")
+        }
+        guard places.count <= Self.maximumPlaces else {
+            throw HandoffError(.invalidActivity, "more than \(Self.maximumPlaces) places to look for peers")
         }
         for text in [app, name, host] where text.utf8.count > Hello.maximumNameSize {
             throw HandoffError(.invalidActivity, "longer than \(Hello.maximumNameSize) bytes: \(text.prefix(40))…")
@@ -83,6 +93,7 @@ public struct HandoffConfiguration: Sendable {
         self.sendPolicy = sendPolicy
         self.ports = ports
         self.preferredPort = preferredPort
+        self.places = places
         self.isVisitor = isVisitor
     }
 }

@@ -48,6 +48,7 @@ extension HandoffPeer {
             guard !now.isEmpty, !isStopping else { continue }
             log(.info, "another network: announced under a new name")
             try? announce()
+            retryAddresses()
         }
     }
 
@@ -62,7 +63,7 @@ extension HandoffPeer {
                 // It may have been found before we knew that it is ours.
                 forget(name)
                 services[name] = nil  // it may have been seen before we knew that it is ours
-                schedule.lost(name)
+                schedule.lost(.service(name))
                 log(.info, "announced", ["service": name])
             case .settled: isDiscoverySettled = true
             case .unavailable(let error):
@@ -79,7 +80,7 @@ extension HandoffPeer {
 
     private func forget(_ name: String) {
         services[name] = nil
-        schedule.lost(name)
+        schedule.lost(.service(name))
     }
 
     private func found(_ service: DiscoveredService) {
@@ -100,9 +101,10 @@ extension HandoffPeer {
         )
         guard announced.isOurs else { return foundStranger(announced) }
         services[service.instanceName] = announced
-        if let evicted = schedule.found(service.instanceName, salt: record.salt, at: clock.now) {
-            services[evicted] = nil
-            log(.debug, "more services than are kept", ["service": evicted])
+        let evicted = schedule.found(.service(service.instanceName), salt: record.salt, at: clock.now)
+        if case .service(let name)? = evicted {
+            services[name] = nil
+            log(.debug, "more services than are kept", ["service": name])
         }
         dialDue()
     }
@@ -110,31 +112,47 @@ extension HandoffPeer {
     /// Keeps what is not ours for people who look, as far as there is room: anybody can make up any number.
     private func foundStranger(_ stranger: AnnouncedService) {
         let name = stranger.service.instanceName
-        schedule.lost(name)
-        services[name] = nil
-        guard services.count - schedule.count < Self.largestStrangerCount else { return }
+        forget(name)
+        guard services.values.count(where: { !$0.isOurs }) < Self.largestStrangerCount else { return }
         services[name] = stranger
     }
 
     /// For how many more links there is room, those counted that were dialled and are not paired yet.
     private var room: Int {
-        registry.room - links.values.count { $0.peer == nil && $0.service != nil }
+        registry.room - links.values.count { $0.peer == nil && $0.target != nil }
     }
 
-    /// Dials every service whose time has come, and sets the alarm for the next.
+    /// Dials every target whose time has come, and sets the alarm for the next.
     func dialDue() {
-        let due = schedule.takeDue(at: clock.now, room: room)
-        for name in due where !spawn({ await self.dial(name) }) {
-            schedule.dialEnded(name)
-            schedule.failed(name, with: .busy, at: clock.now, using: &generator)
+        var places: [String: [NetworkPlace]] = [:]
+        for target in schedule.takeDue(at: clock.now, room: room) {
+            var isTaken = true
+            switch target {
+            case .service(let name):
+                isTaken = spawn { await self.dial(target, at: self.services[name]?.service.addresses ?? []) }
+            case .known(let machine, let port):
+                isTaken = spawn { await self.dialKnown(machine: machine, port: port) }
+            case .place(let place): places[place.host, default: []].append(place)
+            }
+            if !isTaken { schedule.failed(target, with: .busy, at: clock.now, using: &generator) }
+        }
+        for ports in places.values where !spawn({ await self.dial(ports) }) {
+            for place in ports { schedule.failed(.place(place), with: .busy, at: clock.now, using: &generator) }
         }
         guard let deadline = schedule.deadline(room: room) else { return dialAlarm.cancel() }
         dialAlarm.set(at: deadline) { [weak self] in await self?.dialDue() }
     }
 
-    private func dial(_ name: String) async {
-        // One that is announced no more leads nowhere.
-        let addresses = services[name]?.service.addresses ?? []
+    /// Dials a target, unless its peer is linked already, and serves the link to its end.
+    func dial(_ target: DialTarget, at addresses: [SocketAddress]) async {
+        // One that is there no more leads nowhere.
+        guard schedule.state(of: target) != nil else { return dialFailed(target, with: .unreachable) }
+        if let peer = linkedPeer(at: addresses) {
+            schedule.dialEnded(target)
+            schedule.linked(target, to: peer)
+            dialDue()
+            return changed()
+        }
         do {
             let connection = try await Dialler.dial(
                 addresses,
@@ -142,19 +160,19 @@ extension HandoffPeer {
                 context: context,
                 clock: clock
             )
-            schedule.dialEnded(name)
-            await serve(connection, role: .dialler, service: name)
+            schedule.dialEnded(target)
+            await serve(connection, role: .dialler, target: target)
+        } catch is CancellationError {
+            // The peer stops.
         } catch {
-            schedule.dialEnded(name)
-            // Cancelled where the peer stops.
-            if !(error is CancellationError) { dialFailed(name, with: PairingFailure(error)) }
+            dialFailed(target, with: PairingFailure(error))
         }
     }
 
     /// Notes a failed try and plans the next one.
-    func dialFailed(_ name: String, with failure: PairingFailure) {
-        schedule.failed(name, with: failure, at: clock.now, using: &generator)
-        if services[name] != nil { logRefusal(of: name, because: failure) }
+    func dialFailed(_ target: DialTarget, with failure: PairingFailure) {
+        if schedule.state(of: target) != nil { logRefusal(of: "\(target)", because: failure) }
+        schedule.failed(target, with: failure, at: clock.now, using: &generator)
         dialDue()
         changed()
     }
@@ -167,7 +185,7 @@ extension HandoffPeer {
                 if connection.applicationProtocol == Self.streamProtocol {
                     spawn { await self.serveStream(on: connection) }
                 } else {
-                    spawn { await self.serve(connection, role: .acceptor, service: nil) }
+                    spawn { await self.serve(connection, role: .acceptor, target: nil) }
                 }
             case .refused(let refusal):
                 logRefusal(of: refusal.remoteAddress.host, because: PairingFailure(refusal.error))

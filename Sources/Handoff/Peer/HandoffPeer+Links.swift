@@ -11,11 +11,11 @@ extension HandoffPeer: LinkOwner {
     static let successionLimit = Duration.seconds(1)
 
     /// Runs one link from the end of its handshake to its own.
-    func serve(_ connection: Connection, role: LinkRole, service: String?) async {
+    func serve(_ connection: Connection, role: LinkRole, target: DialTarget?) async {
         let policy = LinkPolicy(ourselves: id, teamID: identity.teamID, hello: hello)
         let link = Link(connection: connection, role: role, policy: policy, clock: clock, owner: self)
-        links[link.id] = LinkEntry(link: link, service: service)
-        if service != nil { dialDue() }  // the next one's turn
+        links[link.id] = LinkEntry(link: link, target: target)
+        if target != nil { dialDue() }  // the next one\'s turn
         let end = await link.run()
         ended(link, end)
     }
@@ -29,13 +29,30 @@ extension HandoffPeer: LinkOwner {
             host: configuration.host,
             isVisitor: configuration.isVisitor,
             types: configuration.types,
-            service: announcedName
+            service: announcedName,
+            port: port
         )
+    }
+
+    func link(_ link: Link, mayGreet peer: RemotePeer) -> Bool {
+        let isOther = links.values.contains {
+            $0.link.id != link.id && $0.link.role == .dialler && $0.prospect == peer.id
+        }
+        guard isOther else {
+            links[link.id]?.prospect = peer.id
+            return true
+        }
+        // Two targets led to one peer: the earlier link stays.
+        if let target = links[link.id]?.target { schedule.linked(target, to: peer.id) }
+        return false
     }
 
     func link(_ link: Link, paired peer: RemotePeer) async {
         guard var entry = links[link.id] else { return }
         entry.peer = peer
+        let address = link.connection.remoteAddress
+        entry.listening =
+            link.role == .dialler ? address : peer.hello.port.map { SocketAddress(address, port: $0) }
         links[link.id] = entry
         if peer.hello.isVisitor {
             let visitors = links.values.count { $0.peer?.hello.isVisitor == true }
@@ -80,12 +97,13 @@ extension HandoffPeer: LinkOwner {
         isStopping ? HandoffError(.handoffFailed, "the peer is leaving") : HandoffError(.refused, "too busy")
     }
 
-    /// What is announced by a linked peer need not be dialled.
+    /// What leads to a linked peer need not be dialled, and is remembered.
     private func noteLinked(_ entry: LinkEntry, to peer: RemotePeer) {
-        if let service = entry.service { schedule.linked(service, to: peer.id) }
+        if let target = entry.target { schedule.linked(target, to: peer.id) }
         if let service = peer.hello.service, isAnnounced(service, from: entry.link.connection) {
-            schedule.linked(service, to: peer.id)
+            schedule.linked(.service(service), to: peer.id)
         }
+        remember(peer, over: entry)
     }
 
     /// True where a peer's word on its announced name fits the address it came from: it only saves a dial.
@@ -149,17 +167,24 @@ extension HandoffPeer: LinkOwner {
     private func ended(_ link: Link, _ end: LinkEnd) {
         guard let entry = links.removeValue(forKey: link.id) else { return }
         defer { changed() }
+        if case .refused(.ourselves)? = end.reason, entry.target != nil { forget(link.connection.remoteAddress) }
         guard let peer = entry.peer else {
-            if let service = entry.service {
-                dialFailed(service, with: end.failure)
-            } else {
+            if let target = entry.target { dialFailed(target, with: end.failure) }
+            // What else leads to the peer has waited for this link.
+            if let prospect = entry.prospect, registry[prospect] == nil {
+                schedule.ended(prospect, at: clock.now, using: &generator)
+                dialDue()
+            }
+            if entry.target == nil, end.reason != .duplicate {
                 logRefusal(of: link.connection.remoteAddress.host, because: end.failure)
             }
             return
         }
         guard registry.ended(link.id, of: peer.id) else {
             // A link for which there was no room; where another one stands, the schedule knows.
-            if let service = entry.service, registry[peer.id] == nil { dialFailed(service, with: end.failure) }
+            guard registry[peer.id] == nil else { return }
+            schedule.ended(peer.id, at: clock.now, using: &generator)
+            if let target = entry.target { dialFailed(target, with: end.failure) }
             return
         }
         failSends(to: peer.id)
@@ -174,6 +199,14 @@ extension HandoffPeer: LinkOwner {
 }
 
 extension LinkEnd {
+    /// What was said at the end; nil where nothing was.
+    var reason: ByeReason? {
+        switch self {
+        case .bye(let reason), .ended(let reason): reason
+        case .lost: nil
+        }
+    }
+
     /// The end of a link as the reason why its peers are not paired.
     var failure: PairingFailure {
         switch self {

@@ -11,7 +11,7 @@ extension HandoffPeer {
         let nearness = await ranking().reduce(into: [:]) { $0[$1.sample.peer] = $1 }
         for (name, announced) in services.sorted(by: { $0.key < $1.key }) {
             var linked: (peer: RemotePeer, link: Link)?
-            if case .linked(let id) = schedule.state(of: name) {
+            if case .linked(let id) = schedule.state(of: .service(name)) {
                 linked = linkedPeers().first { $0.peer.id == id }
                 told.insert(id)
             }
@@ -20,21 +20,12 @@ extension HandoffPeer {
         for linked in linkedPeers() where !told.contains(linked.peer.id) {
             statuses.append(status(of: nil, name: nil, linked: linked, nearness))
         }
-        return statuses
+        return statuses + placeStatuses()
     }
 
     /// True when the first look around is over and every peer of ours has told its offers or has failed once.
     public var isSettled: Bool {
-        isDiscoverySettled
-            && services.allSatisfy { name, announced in
-                guard announced.isOurs else { return true }
-                switch schedule.state(of: name) {
-                case .dialling: return false
-                case .waiting: return schedule.failure(of: name) != nil
-                case .linked(let id): return registry[id].flatMap { links[$0] }?.hasToldOffers ?? true
-                case nil: return true
-                }
-            }
+        (isDiscoverySettled || discoveryProblem != nil) && isRecalled && schedule.targets.allSatisfy { isSettled($0) }
     }
 
     private func status(
@@ -43,13 +34,14 @@ extension HandoffPeer {
         linked: (peer: RemotePeer, link: Link)?,
         _ nearness: [PeerID: RankedPeer]
     ) -> PeerStatus {
-        let failure = name.flatMap { schedule.failure(of: $0) }
+        let failure = name.flatMap { schedule.failure(of: .service($0)) }
         return PeerStatus(
             id: linked?.peer.id,
             hello: linked?.peer.hello,
             service: name,
+            place: nil,
             announcedHost: announced?.service.hostName,
-            addresses: announced?.service.addresses ?? linked.map { [$0.link.connection.remoteAddress] } ?? [],
+            addresses: announced?.service.addresses ?? linked.map { [address(of: $0.link)] } ?? [],
             account: announced?.account ?? .match,
             team: announced?.team ?? .match,
             pairing: linked != nil ? .paired : announced?.isOurs == false ? .refused : failure?.pairing ?? .pending,
@@ -57,6 +49,11 @@ extension HandoffPeer {
             offers: linked.flatMap { links[$0.link.id]?.offers } ?? [],
             nearness: linked.flatMap { nearness[$0.peer.id] }
         )
+    }
+
+    /// Where the other end of a link listens, or at least is.
+    private func address(of link: Link) -> SocketAddress {
+        links[link.id]?.listening ?? link.connection.remoteAddress
     }
 
     /// What the announcement alone says against pairing.

@@ -40,11 +40,11 @@ extension HandoffPeer {
     /// The round-trip times of those that were found are measured, too.
     ///
     /// - Parameter limit: The longest wait; what is known by then counts.
-    /// - Throws: `DiscoveryError` where peers cannot be looked for at all.
+    /// - Throws: `DiscoveryError` where peers cannot be looked for at all: neither by discovery, nor at any address.
     public func lookAround(atMost limit: Duration) async throws {
         let end = clock.now + limit
-        _ = await wait(atMost: limit) { $0.isSettled || $0.discoveryProblem != nil }
-        if let discoveryProblem { throw discoveryProblem }
+        _ = await wait(atMost: limit) { $0.isSettled }
+        if let discoveryProblem, schedule.targets.isEmpty { throw discoveryProblem }
         await awaitMeasurements(within: min(Self.measuringLimit, end - clock.now))
     }
 }

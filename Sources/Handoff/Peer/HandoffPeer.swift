@@ -27,7 +27,7 @@ public actor HandoffPeer {
     private let jobs = BoundedChannel<@Sendable () async -> Void>(capacity: 1024)
 
     var services: [String: AnnouncedService] = [:]
-    var schedule = DialSchedule()
+    var schedule = DialSchedule<DialTarget>()
     var dialAlarm: Alarm
     /// Jitter; boxed, because ThreadSanitizer of Swift 6.3 reads the address that an empty struct has not.
     var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
@@ -39,6 +39,13 @@ public actor HandoffPeer {
     /// Peers that ended their link as a duplicate before the one that stays was paired here, and until when that may
     /// take.
     var superseded: [PeerID: Duration] = [:]
+
+    let knownPeersFile: KnownPeersFile?
+    /// Where paired machines were reached last.
+    var known = KnownPeers()
+    /// True once they are targets; and while they may hold up a first look around.
+    var isRecalled = false
+    var isRecalling = false
 
     var current: UserActivity?
     /// True while a job waits that will save the current activity for the first time.
@@ -89,6 +96,7 @@ public actor HandoffPeer {
     ///   - identity: The machine's certificate and keys.
     ///   - discovery: How peers are found.
     ///   - application: Who continues activities; held weakly.
+    ///   - knownPeers: Keeps the addresses of paired machines, which are dialled where nothing announces them.
     ///   - clock: What deadlines are measured by.
     ///   - wallClock: What expiration dates are compared with.
     ///   - log: Where log lines go.
@@ -99,6 +107,7 @@ public actor HandoffPeer {
         identity: Identity,
         discovery: any Discovery,
         application: (any HandoffApplication)?,
+        knownPeers: KnownPeersFile? = nil,
         clock: MonotonicClock = .system,
         wallClock: @escaping @Sendable () -> Date = { Date() },
         log: Log = .none
@@ -122,6 +131,7 @@ public actor HandoffPeer {
         self.identity = identity
         self.discovery = discovery
         self.application = application
+        knownPeersFile = knownPeers
         self.clock = clock
         self.wallClock = wallClock
         self.log = log
@@ -165,6 +175,7 @@ public actor HandoffPeer {
             group.addTask { [discovery] in try await discovery.run() }
             group.addTask { try await self.followDiscovery() }
             group.addTask { await self.followNetworks() }
+            group.addTask { await self.recallPeers() }
             if let listener {
                 group.addTask { try await self.accept(from: listener) }
             }
@@ -298,8 +309,12 @@ struct AnnouncedService: Sendable {
 /// A link, what it was dialled for and what became of it.
 struct LinkEntry: Sendable {
     let link: Link
-    /// The announced service that was dialled; nil on the acceptor's side.
-    let service: String?
+    /// What was dialled; nil on the acceptor's side.
+    let target: DialTarget?
+    /// The peer that is being or has been greeted over it, on the dialler's side.
+    var prospect: PeerID?
+    /// Where the other end listens; nil where that is not known.
+    var listening: SocketAddress?
     var peer: RemotePeer?
     /// What the other end offers over this link.
     var offers: [Offer] = []

@@ -31,6 +31,8 @@ public struct PeerStatus: Sendable, Hashable {
     public let hello: Hello?
     /// The instance name it announces; nil where the link came from it and its announcement was not seen.
     public let service: String?
+    /// The place that was named to look for it; nil for a peer that was found.
+    public let place: NetworkPlace?
     /// The mDNS host name that it announces; it comes from the network and proves nothing.
     public let announcedHost: String?
     /// Where it can be reached.
@@ -52,11 +54,29 @@ public struct PeerStatus: Sendable, Hashable {
     public var latency: Duration? { nearness?.sample.latency?.value }
 }
 
+extension PeerStatus {
+    /// What is told of a place where no peer of ours was found.
+    init(place: NetworkPlace, pairing: Pairing, reason: PairingFailure) {
+        id = nil
+        hello = nil
+        service = nil
+        self.place = place
+        announcedHost = nil
+        addresses = []
+        account = .unknown
+        team = .unknown
+        self.pairing = pairing
+        self.reason = pairing == .pending ? nil : reason
+        offers = []
+        nearness = nil
+    }
+}
+
 extension PairingFailure {
     /// Where a failure stands between not being reached and being refused.
     var pairing: PeerStatus.Pairing {
         switch self {
-        case .unreachable, .timedOut, .connectionLost: .unreachable
+        case .unreachable, .timedOut, .connectionLost, .unknownHost: .unreachable
         default: .refused
         }
     }

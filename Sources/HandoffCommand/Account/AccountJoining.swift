@@ -11,15 +11,8 @@ struct AccountJoining {
     init(store: AccountStore, _ arguments: Arguments) throws(CommandFailure) {
         self.store = store
         codeFile = arguments["code-file"]
-        if let peer = arguments["peer"] {
-            guard let place = NetworkPlace(peer) else {
-                throw .usage(
-                    "--peer is a host, or a host and a port, such as kitchen:24290, and not “\(printable(peer))”"
-                )
-            }
-            self.place = place
-        } else {
-            place = nil
+        place = try arguments["peer"].map { text throws(CommandFailure) in
+            try namedPlace(text, port: Invitation.ports.lowerBound)
         }
     }
 

@@ -187,6 +187,11 @@ public struct LinkStateMachine: Sendable {
         }
     }
 
+    /// A dialler's other end, once that has greeted and until it is paired.
+    public var prospect: RemotePeer? {
+        if case .awaitingConfirmation(let peer) = state { peer } else { nil }
+    }
+
     /// What the certificate alone says against pairing.
     private var certificateFailure: PairingFailure? {
         guard teamIDs == [policy.teamID] else { return .otherTeam }

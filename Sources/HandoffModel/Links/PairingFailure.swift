@@ -43,6 +43,8 @@ public struct PairingFailure: RawRepresentable, Error, Hashable, Sendable, Custo
     public static let timedOut = PairingFailure(rawValue: "timedOut")
     /// No connection could be made.
     public static let unreachable = PairingFailure(rawValue: "unreachable")
+    /// No host has the name that was to be dialled.
+    public static let unknownHost = PairingFailure(rawValue: "unknownHost")
     /// The other end hung up without a reason.
     public static let connectionLost = PairingFailure(rawValue: "connectionLost")
 
@@ -62,13 +64,14 @@ public struct PairingFailure: RawRepresentable, Error, Hashable, Sendable, Custo
         case .noCertificate: "no certificate was shown"
         case .tlsVersion: "it does not speak TLS 1.3"
         case .applicationProtocol: "it does not speak the handoff protocol"
-        case .notOfThisAccount: "it could not prove that it belongs to the account"
+        case .notOfThisAccount: "it is not of this account, or could not prove that it is"
         case .ourselves: "it is this very peer"
         case .otherMachine: "another machine answered at that address"
         case .versionUnsupported: "it speaks no protocol version that this one speaks: update the older one"
         case .protocolViolation: "it broke the protocol"
         case .timedOut: "it did not answer in time"
         case .unreachable: "no connection could be made: is its port open in the firewall?"
+        case .unknownHost: "no host of that name is known"
         case .connectionLost: "the connection was lost"
         case .busy: "it holds as many links as it can"
         default: "it refused: \(rawValue)"

@@ -18,6 +18,8 @@ public struct Hello: Hashable, Sendable {
     public let types: [String]
     /// The instance name it announces, so that the acceptor need not dial it too; a hint only.
     public let service: String?
+    /// The port it listens on, at which it can be dialled again where nothing announces it; nil for a visitor.
+    public let port: UInt16?
 
     /// The longest app id, name and host in bytes of UTF-8 (docs/protocol.md, "Messages").
     public static let maximumNameSize = 255
@@ -33,7 +35,8 @@ public struct Hello: Hashable, Sendable {
         host: String,
         isVisitor: Bool,
         types: [String],
-        service: String?
+        service: String?,
+        port: UInt16? = nil
     ) {
         self.versions = versions
         self.instance = instance
@@ -43,6 +46,7 @@ public struct Hello: Hashable, Sendable {
         self.isVisitor = isVisitor
         self.types = types
         self.service = service
+        self.port = port
     }
 
     init?(_ value: PropertyList) {
@@ -62,6 +66,7 @@ public struct Hello: Hashable, Sendable {
         isVisitor = value["visitor"]?.booleanValue ?? false
         self.types = types.compactMap { $0.stringValue.flatMap { ActivityType.isValid($0) ? $0 : nil } }
         service = value["service"]?.stringValue.flatMap { $0.utf8.count <= 63 ? $0 : nil }
+        port = value["port"]?.integerValue.flatMap { UInt16(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
     }
 
     var propertyList: [String: PropertyList] {
@@ -71,6 +76,7 @@ public struct Hello: Hashable, Sendable {
             "types": .array(types.map { .string($0) }),
         ]
         if let service { fields["service"] = .string(service) }
+        if let port { fields["port"] = .integer(Int(port)) }
         return fields
     }
 }

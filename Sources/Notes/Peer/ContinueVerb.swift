@@ -22,11 +22,13 @@ extension NotesProgram {
             .flag("follow", "Go on taking what is written there, until you work on the note here"),
             .flag("print-url", "Of what is no note but has a web page, print the page's address"),
             .flag("json", "Print JSON"),
+            peerOption,
             .flag("verbose", short: "v", "Log what happens, and say why that peer was chosen"),
         ],
         examples: [
             Example("notes continue", "Carry on with the nearest machine's note"),
             Example("notes continue --from kitchen --edit", "Take the kitchen's note and edit it"),
+            Example("notes continue --peer office.example.org", "Carry on through a VPN, where no announcement gets"),
             Example("notes continue --follow", "Read here what is being written there"),
             Example("xdg-open \"$(notes continue --print-url)\"", "Open in a browser what another app shows there"),
         ]

@@ -16,6 +16,7 @@ extension NotesProgram {
                 "json",
                 "Print JSON: one object, on the last line, after progress events as `notes continue` has them"
             ),
+            peerOption,
             .flag("verbose", short: "v", "Log what happens"),
         ],
         examples: [Example("notes fetch Holidays", "Go on with the pictures, now that the other machine is back")]

@@ -6,6 +6,8 @@ import Handoff
 struct NotesConfiguration: Equatable {
     /// From whom notes are taken that are sent here.
     var accept = SendPolicy.anyPeer
+    /// Where to look for peers that no announcement leads to.
+    var peers: [NetworkPlace] = []
 
     private static let name = "notes.json"
 
@@ -28,16 +30,20 @@ extension NotesConfiguration: Codable {
         init?(intValue: Int) { nil }
 
         static let accept = Key(stringValue: "accept")
+        static let peers = Key(stringValue: "peers")
     }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         // A misspelt key must not mean that everybody may send.
-        if let unknown = container.allKeys.first(where: { $0.stringValue != Key.accept.stringValue }) {
+        if let unknown = container.allKeys.first(where: {
+            ![Key.accept.stringValue, Key.peers.stringValue].contains($0.stringValue)
+        }) {
             throw CommandFailure(
-                "\(Self.name) has the unknown key “\(printable(unknown.stringValue))”; there is: accept"
+                "\(Self.name) has the unknown key “\(printable(unknown.stringValue))”; there are: accept, peers"
             )
         }
+        if container.contains(.peers) { peers = try Self.places(container) }
         guard container.contains(.accept) else { return }
         if let names = try? container.decode([String].self, forKey: .accept) {
             accept = .named(Set(names))
@@ -53,8 +59,21 @@ extension NotesConfiguration: Codable {
         }
     }
 
+    private static func places(_ container: KeyedDecodingContainer<Key>) throws -> [NetworkPlace] {
+        let texts = try? container.decode([String].self, forKey: .peers)
+        let places = (texts ?? []).compactMap { NetworkPlace($0) }
+        guard let texts, places.count == texts.count, places.count <= maximumPlaces else {
+            throw CommandFailure(
+                "“peers” in \(name) is a list of at most \(maximumPlaces) hosts, each with or "
+                    + "without a port, such as kitchen or 10.0.0.7:24281"
+            )
+        }
+        return places
+    }
+
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
+        if !peers.isEmpty { try container.encode(peers.map(\.description), forKey: .peers) }
         switch accept {
         case .anyPeer: try container.encode("any", forKey: .accept)
         case .named(let names): try container.encode(names.sorted(), forKey: .accept)

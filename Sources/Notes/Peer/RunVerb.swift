@@ -13,10 +13,13 @@ extension NotesProgram {
             of your account and team, and serves the other commands on this machine. One line on standard output says \
             when it is ready, and one more each time that another machine sends a note here. \
             notes.json in the configuration directory may say from whom: {"accept": "any"}, {"accept": "never"}, or \
-            {"accept": ["kitchen"]} with the names of hosts or the ids of machines.
+            {"accept": ["kitchen"]} with the names of hosts or the ids of machines; and where to look for peers besides: \
+            {"peers": ["office.example.org", "10.0.0.7:24281"]}. Machines that were paired once are looked for at their \
+            last addresses.
             """,
         options: [
             .value("port", short: "p", "PORT", "Listen on this TCP port, not on the first free of 24280 to 24289"),
+            peerOption,
             .flag("verbose", short: "v", "Log what happens, and not only what goes wrong"),
         ],
         examples: [
@@ -29,14 +32,17 @@ extension NotesProgram {
         let files = try NotesFiles()
         let ports = try arguments["port"].map { try port($0) } ?? HandoffConfiguration.defaultPorts
         let store = try await openStore()
+        let (identity, configuration) = (try files.identity(), try files.configuration())
         let service = try NotesService(
             store: store,
-            identity: try files.identity(),
+            identity: identity,
             discovery: try AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log(arguments)),
             host: hostName(),
             ports: ports,
             preferredPort: try await store.setting(portSetting).flatMap { UInt16($0) },
-            sendPolicy: try files.configuration().accept,
+            sendPolicy: configuration.accept,
+            places: places(arguments) + configuration.peers,
+            knownPeers: files.knownPeers(identity),
             log: log(arguments),
             received: { report in
                 // Nobody may be reading any more, which is no reason to stop.

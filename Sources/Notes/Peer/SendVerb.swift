@@ -19,6 +19,7 @@ extension NotesProgram {
                 "json",
                 "Print JSON: one object, on the last line, after progress events as `notes continue` has them"
             ),
+            peerOption,
             .flag("verbose", short: "v", "Log what happens"),
         ],
         examples: [Example("notes send Groceries --to kitchen", "Put the note on the machine in the kitchen")]

@@ -14,6 +14,8 @@ public enum ControlRequest: Codable, Sendable, Hashable {
     case hold(note: UUID)
     /// The store has a newer text of a note, or removed it.
     case changed(note: UUID)
+    /// Look for peers at places, and link to all that are found there.
+    case reach(places: [String])
     /// Continue the nearest peer's activity, or that of the peer which is named.
     case continueActivity(from: String?, ContinueOptions)
     /// Send a note to the peer that is named.
@@ -41,6 +43,8 @@ public enum ControlReply: Codable, Sendable, Hashable {
     case status(StatusReport)
     /// The answer to `activities`.
     case activities([ActivityReport])
+    /// The answer to `reach`: the places where no peer was found.
+    case reached([ContinueReport.Failure])
     /// The answer to `continueActivity`.
     case continued(ContinueReport)
     /// The answer to `continueActivity` where it is no note that goes on.
@@ -124,9 +128,9 @@ public struct ContinueReport: Codable, Sendable, Hashable {
         case conflict
     }
 
-    /// A peer whose payload did not arrive.
+    /// A peer whose payload did not arrive, or a place where no peer was found.
     public struct Failure: Codable, Sendable, Hashable {
-        /// Its machine's name.
+        /// Its machine's name, or the place as it was named.
         public let host: String
         /// Why.
         public let message: String

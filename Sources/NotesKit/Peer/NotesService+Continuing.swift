@@ -1,10 +1,10 @@
 import FoundationEssentials
-import Handoff
+public import Handoff
 
 /// Pull and push: what the commands `continue` and `send` do, with a running peer and as visitors.
 extension NotesService {
     /// How long a visitor looks for peers; the first look around takes Avahi about a second.
-    private static let visitLimit = Duration.seconds(4)
+    static let visitLimit = Duration.seconds(4)
 
     /// Continues the nearest peer's activity, or that of the peer which is named.
     ///
@@ -90,16 +90,21 @@ extension NotesService {
     ///
     /// - Parameters:
     ///   - request: `continueActivity`, `send` or `fetchAttachments`.
+    ///   - places: Those of the places where to look for peers that matter to whoever asks.
+    ///   - tellUnreached: Told at which of them no peer was found.
     ///   - tell: Told how far a long work is.
     /// - Returns: What a running peer would answer.
     /// - Throws: ``ControlFailure``; ``HandoffError``; ``NotesStoreError``; what `HandoffPeer.run` throws.
     public func visit(
         for request: ControlRequest,
+        places: [NetworkPlace] = [],
+        tellUnreached: @escaping @Sendable ([ContinueReport.Failure]) -> Void = { _ in },
         tell: @escaping @Sendable (ProgressReport) -> Void
     ) async throws -> ControlReply {
         let peer = try peer()
         let reply = try await peer.whileRunning {
             try await peer.lookAround(atMost: Self.visitLimit)
+            tellUnreached(await peer.unreached(places).map(ContinueReport.Failure.init))
             return await self.answer(request, on: UUID(), tell: tell)
         }
         if case .failed(let message) = reply { throw ControlFailure(message) }
@@ -141,5 +146,10 @@ extension ContinueReport.Failure {
     init(_ failure: (peer: RemotePeer, error: HandoffError)) {
         host = failure.peer.hello.host
         message = failure.error.message
+    }
+
+    init(_ failure: (place: NetworkPlace, failure: PairingFailure)) {
+        host = failure.place.description
+        message = failure.failure.description
     }
 }

@@ -18,6 +18,9 @@ extension NotesService {
             case .close(let note): try await closeNote(note)
             case .hold(let note): try await hold(note, by: .connection(connection))
             case .changed(let note): await noteChanged(note)
+            case .reach(let places):
+                let found = try await peer().reach(places.compactMap(NetworkPlace.init), atMost: Self.visitLimit)
+                return .reached(found.map(ContinueReport.Failure.init))
             case .continueActivity(let name, let options):
                 return try await continueActivity(from: name, options, tell: tell)
             case .send(let note, let name): return try await send(note, to: name, tell: tell)

@@ -32,6 +32,8 @@ public actor NotesService {
     ///   - ports: The ports to try.
     ///   - preferredPort: The port to try first.
     ///   - sendPolicy: From whom it takes notes that are sent to it.
+    ///   - places: Where to look for peers besides.
+    ///   - knownPeers: Keeps the addresses of paired machines.
     ///   - isVisitor: True for a command that does without a running peer.
     ///   - log: Where log lines go.
     ///   - received: Told of each note that another machine sent here.
@@ -43,6 +45,8 @@ public actor NotesService {
         ports: ClosedRange<UInt16> = HandoffConfiguration.defaultPorts,
         preferredPort: UInt16? = nil,
         sendPolicy: SendPolicy = .anyPeer,
+        places: [NetworkPlace] = [],
+        knownPeers: KnownPeersFile? = nil,
         isVisitor: Bool = false,
         log: Log = .none,
         received: @escaping @Sendable (ContinueReport) -> Void = { _ in }
@@ -57,6 +61,7 @@ public actor NotesService {
             sendPolicy: sendPolicy,
             ports: ports,
             preferredPort: preferredPort,
+            places: places,
             isVisitor: isVisitor
         )
         makePeer = { application in
@@ -65,6 +70,7 @@ public actor NotesService {
                 identity: identity,
                 discovery: discovery,
                 application: application,
+                knownPeers: knownPeers,
                 log: log
             )
         }

@@ -12,10 +12,10 @@ struct DialScheduleTests {
 
     @Test("A service is dialled once when it appears, not again while that goes on")
     func dialledOnce() {
-        var schedule = DialSchedule()
-        _ = schedule.found("h-a", salt: salt(1), at: .zero)
+        var schedule = DialSchedule<String>()
+        schedule.found("h-a", salt: salt(1), at: .zero)
         #expect(schedule.takeDue(at: .zero, room: 64) == ["h-a"])
-        _ = schedule.found("h-a", salt: salt(1), at: .seconds(1))
+        schedule.found("h-a", salt: salt(1), at: .seconds(1))
         #expect(schedule.takeDue(at: .seconds(1), room: 64) == [])
         #expect(schedule.deadline(room: 64) == nil)
     }
@@ -23,8 +23,8 @@ struct DialScheduleTests {
     @Test("Failures are retried with pauses that grow to a minute, and a changed record gets a new chance at once")
     func backsOff() throws {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule()
-        _ = schedule.found("h-a", salt: salt(1), at: .zero)
+        var schedule = DialSchedule<String>()
+        schedule.found("h-a", salt: salt(1), at: .zero)
         var now = Duration.zero
         var pauses: [Duration] = []
         for _ in 0..<10 {
@@ -39,15 +39,15 @@ struct DialScheduleTests {
         #expect(try #require(pauses.last) >= .seconds(30))
         #expect(try #require(pauses.max()) <= .seconds(60))
         #expect(schedule.failure(of: "h-a") == .unreachable)
-        _ = schedule.found("h-a", salt: salt(1), at: now)
+        schedule.found("h-a", salt: salt(1), at: now)
         #expect(schedule.deadline(room: 64) == now)
     }
 
     @Test("A linked service is not dialled, whoever dialled, and is again some time after its link ended")
     func linked() throws {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule()
-        _ = schedule.found("h-a", salt: salt(1), at: .zero)
+        var schedule = DialSchedule<String>()
+        schedule.found("h-a", salt: salt(1), at: .zero)
         schedule.linked("h-a", to: peer)
         #expect(schedule.takeDue(at: .seconds(9), room: 64) == [])
         // A dial that was under way meanwhile and failed changes nothing.
@@ -60,8 +60,8 @@ struct DialScheduleTests {
     @Test("A service that is announced no more is forgotten")
     func lost() {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule()
-        _ = schedule.found("h-a", salt: salt(1), at: .zero)
+        var schedule = DialSchedule<String>()
+        schedule.found("h-a", salt: salt(1), at: .zero)
         schedule.lost("h-a")
         schedule.failed("h-a", with: .unreachable, at: .zero, using: &generator)
         schedule.linked("h-a", to: peer)
@@ -72,14 +72,14 @@ struct DialScheduleTests {
     @Test("Sixteen services are dialled at once, the others as these come to an end")
     func bounded() throws {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule()
-        for number in 10..<40 { _ = schedule.found("h-\(number)", salt: salt(UInt8(number)), at: .seconds(number)) }
+        var schedule = DialSchedule<String>()
+        for number in 10..<40 { schedule.found("h-\(number)", salt: salt(UInt8(number)), at: .seconds(number)) }
         #expect(schedule.takeDue(at: .seconds(100), room: 64) == (10..<26).map { "h-\($0)" })
         #expect(schedule.takeDue(at: .seconds(100), room: 64) == [])
         #expect(schedule.deadline(room: 64) == nil)
         // The try goes on though its service is gone, even when that is back.
         schedule.lost("h-10")
-        _ = schedule.found("h-10", salt: salt(10), at: .seconds(101))
+        schedule.found("h-10", salt: salt(10), at: .seconds(101))
         #expect(schedule.takeDue(at: .seconds(101), room: 64) == [])
         schedule.dialEnded("h-11")
         schedule.linked("h-11", to: peer)
@@ -92,8 +92,8 @@ struct DialScheduleTests {
 
     @Test("No more are dialled than there is room for, and nothing waits for its time while there is none")
     func keepsToRoom() {
-        var schedule = DialSchedule()
-        for number in 10..<20 { _ = schedule.found("h-\(number)", salt: salt(UInt8(number)), at: .seconds(number)) }
+        var schedule = DialSchedule<String>()
+        for number in 10..<20 { schedule.found("h-\(number)", salt: salt(UInt8(number)), at: .seconds(number)) }
         #expect(schedule.takeDue(at: .seconds(100), room: 0) == [])
         #expect(schedule.deadline(room: 0) == nil)
         #expect(schedule.takeDue(at: .seconds(100), room: 2) == ["h-10", "h-11"])
@@ -105,8 +105,8 @@ struct DialScheduleTests {
     @Test("A peer without room is asked again after a minute, later after a quarter of an hour")
     func busy() throws {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule()
-        _ = schedule.found("h-a", salt: salt(1), at: .zero)
+        var schedule = DialSchedule<String>()
+        schedule.found("h-a", salt: salt(1), at: .zero)
         var now = Duration.zero
         var pauses: [Duration] = []
         for _ in 0..<10 {
@@ -124,10 +124,10 @@ struct DialScheduleTests {
 
     @Test("However many copies of a record wait, another record's service is dialled next")
     func takesTurns() {
-        var schedule = DialSchedule()
-        for number in 100..<200 { _ = schedule.found("h-\(number)", salt: salt(1), at: .zero) }
-        #expect(schedule.takeDue(at: .zero, room: 64).count == DialSchedule.dialLimit)
-        _ = schedule.found("h-real", salt: salt(2), at: .seconds(1))
+        var schedule = DialSchedule<String>()
+        for number in 100..<200 { schedule.found("h-\(number)", salt: salt(1), at: .zero) }
+        #expect(schedule.takeDue(at: .zero, room: 64).count == DialSchedule<String>.dialLimit)
+        schedule.found("h-real", salt: salt(2), at: .seconds(1))
         schedule.dialEnded("h-100")
         #expect(schedule.takeDue(at: .seconds(1), room: 64) == ["h-real"])
     }
@@ -135,18 +135,18 @@ struct DialScheduleTests {
     @Test("Copies push out each other, those first that have failed, and nobody else")
     func evictsCopies() {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule()
+        var schedule = DialSchedule<String>()
         #expect(schedule.found("h-real", salt: salt(2), at: .zero) == nil)
         #expect(schedule.found("h-linked", salt: salt(1), at: .zero) == nil)
         schedule.linked("h-linked", to: peer)
-        for number in 2..<DialSchedule.capacity {
+        for number in 2..<DialSchedule<String>.capacity {
             #expect(schedule.found("h-\(number)", salt: salt(1), at: .zero) == nil)
         }
         schedule.failed("h-7", with: .otherAccount, at: .zero, using: &generator)
         schedule.failed("h-real", with: .unreachable, at: .zero, using: &generator)
         #expect(schedule.found("h-new", salt: salt(1), at: .zero) == "h-7")
         for number in 0..<1000 { #expect(schedule.found("h-new-\(number)", salt: salt(1), at: .zero) != nil) }
-        #expect(schedule.count == DialSchedule.capacity)
+        #expect(schedule.targets.count == DialSchedule<String>.capacity)
         #expect(schedule.state(of: "h-linked") == .linked(peer))
         #expect(schedule.failure(of: "h-real") == .unreachable)
         #expect(schedule.state(of: "h-7") == nil && schedule.state(of: "h-2") == nil)

@@ -16,7 +16,7 @@ struct HostileMessageTests {
     private static let messages: [[String: PropertyList]] = [
         [
             "kind": "hello", "versions": "1-2", "instance": .data(Data(count: 16)), "app": "a.b", "name": "n",
-            "host": "h", "visitor": true, "types": ["a.b"], "service": "h-0123456789",
+            "host": "h", "visitor": true, "types": ["a.b"], "service": "h-0123456789", "port": 24280,
         ],
         ["kind": "ping", "sequence": 1], ["kind": "pong", "sequence": 1], ["kind": "offers", "offers": [offer]],
         ["kind": "fetch", "request": 1, "activity": .string(id)],
