@@ -24,12 +24,19 @@ ADVERTISEMENT = "org.bluez.LEAdvertisement1"
 
 # Methods that fail, with the name of their error.
 failures = {}
+# How often something was said, so that each line differs from those before.
+counts = {}
 # The sender of the call that is handled; dbusmock does not tell it.
 sender = None
 
 
 def say(*words):
     print(*words, flush=True)
+
+
+def count(what):
+    counts[what] = counts.get(what, 0) + 1
+    say(what, counts[what])
 
 
 def check(method):
@@ -60,12 +67,12 @@ def set_filter(adapter, wanted):
 def start_discovery(adapter):
     check("StartDiscovery")
     adapter.UpdateProperties(ADAPTER, {"Discovering": dbus.Boolean(True)})
-    say("listening", adapter.path)
+    count("listening")
 
 
 def stop_discovery(adapter):
     adapter.UpdateProperties(ADAPTER, {"Discovering": dbus.Boolean(False)})
-    say("deaf", adapter.path)
+    count("deaf")
 
 
 def register(adapter, path, _options):
@@ -88,7 +95,7 @@ def unregister(adapter, path):
     if adapter.advertisement != (sender, path):
         raise dbus.exceptions.DBusException("none", name="org.bluez.Error.DoesNotExist")
     adapter.advertisement = None
-    say("silent", adapter.path)
+    count("silent")
 
 
 @dbus.service.method(MOCK, in_signature="sbb")
@@ -142,8 +149,8 @@ def Free(self, name, count):
     mockobject.objects[f"/org/bluez/{name}"].UpdateProperties(MANAGER, {"SupportedInstances": dbus.Byte(count)})
 
 
-@dbus.service.method(MOCK, in_signature="ss")
-def Release(self, name, _why):
+@dbus.service.method(MOCK, in_signature="s")
+def Release(self, name):
     """Our advertisement is dropped."""
     adapter = mockobject.objects[f"/org/bluez/{name}"]
     owner, path = adapter.advertisement
