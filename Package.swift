@@ -52,7 +52,10 @@ let package = Package(
         command("HandoffCommand", ["Handoff", "CommandLineKit"]),
         command("Shopping", ["Handoff", "CommandLineKit"]),
         command("Contacts", ["Handoff", "CommandLineKit"]),
-        command("Benchmarks", ["Handoff", "HandoffTransport", "HandoffSupport", "HandoffTestKit", "CommandLineKit"]),
+        command(
+            "Benchmarks",
+            ["Handoff", "HandoffTransport", "HandoffRadio", "HandoffSupport", "HandoffTestKit", "CommandLineKit"]
+        ),
         library("HandoffTestKit", ["Handoff", "HandoffTransport", "NotesKit", "COpenSSL"]),
         .target(
             name: "FuzzTargets",

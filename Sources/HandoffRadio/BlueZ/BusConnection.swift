@@ -13,23 +13,17 @@ final class BusConnection {
     static let answerLimit = Duration.seconds(5)
     /// So many messages are taken in a row before others on the queue get their turn.
     private static let turn = 64
-    private static let noTimeout = UInt64.max
 
     private let bus: OpaquePointer
     private let queue: DispatchQueue
     private let onReady: @Sendable () -> Void
+    private let watch: BusWatch
     private var pending: [UInt64: BlueZCall] = [:]
     private var inbox: [BlueZEvent] = []
     /// bluetoothd's own address on the bus: what comes from elsewhere is not its word.
     private var owner: String?
     private var advertised: RadioPayload?
     private var isClosed = false
-
-    private var readable: (any DispatchSourceProtocol)?
-    private var writable: (any DispatchSourceProtocol)?
-    private var timer: (any DispatchSourceTimer)?
-    /// What the source for reading watches: sd-bus goes from inotify to the socket.
-    private var watched: (number: CInt, isSocket: Bool)?
 
     /// Begins to connect, or to wait for the bus.
     ///
@@ -45,6 +39,7 @@ final class BusConnection {
         self.bus = bus
         self.queue = queue
         self.onReady = onReady
+        watch = BusWatch(bus: bus, queue: queue, onReady: onReady)
         do throws(SystemError) {
             try check(sd_bus_set_address(bus, address))
             try check(sd_bus_set_bus_client(bus, 1))
@@ -63,7 +58,7 @@ final class BusConnection {
     }
 
     /// True where the bus's socket is there.
-    var isSocketThere: Bool { Self.isSocket(sd_bus_get_fd(bus)) }
+    var isSocketThere: Bool { isSocket(sd_bus_get_fd(bus)) }
 
     /// Handles what has come in.
     ///
@@ -73,7 +68,7 @@ final class BusConnection {
         for _ in 0..<Self.turn {
             let result = sd_bus_process(bus, nil)
             if result == 0 {
-                watch()
+                watch.update()
                 return take()
             }
             if result < 0 {
@@ -100,15 +95,14 @@ final class BusConnection {
             inbox.append(.failed(call, error.description))
             queue.async(execute: onReady)
         }
-        watch()
+        watch.update()
     }
 
     /// Ends the connection; what was asked for on it ends, too.
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        for source in [readable, writable, timer] as [(any DispatchSourceProtocol)?] { source?.cancel() }
-        (readable, writable, timer) = (nil, nil, nil)
+        watch.cancel()
         sd_bus_close_unref(bus)
     }
 
@@ -240,62 +234,6 @@ extension BusConnection {
 
     private func check(_ code: CInt) throws(SystemError) {
         guard code >= 0 else { throw SystemError("use the message bus", code: -code) }
-    }
-}
-
-// MARK: - When there is something to do
-
-extension BusConnection {
-    /// Has Dispatch watch what sd-bus waits for.
-    private func watch() {
-        guard !isClosed else { return }
-        let number = sd_bus_get_fd(bus)
-        guard number >= 0 else { return queue.async(execute: onReady) }
-        if watched?.number != number || watched?.isSocket != Self.isSocket(number) {
-            readable?.cancel()
-            readable = makeSource(for: .readable, number)
-            writable?.cancel()
-            writable = nil
-            watched = (number, Self.isSocket(number))
-        }
-        if sd_bus_get_events(bus) & POLLOUT == 0 {
-            writable?.cancel()
-            writable = nil
-        } else if writable == nil {
-            writable = makeSource(for: .writable, number)
-        }
-        setTimer()
-    }
-
-    private func setTimer() {
-        timer?.cancel()
-        timer = nil
-        var moment = Self.noTimeout
-        guard sd_bus_get_timeout(bus, &moment) >= 0, moment != Self.noTimeout else { return }
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let now = UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.schedule(deadline: .now() + .microseconds(Int(clamping: moment > now ? moment - now : 0)))
-        timer.setEventHandler(handler: onReady)
-        timer.activate()
-        self.timer = timer
-    }
-
-    /// Makes a source on a descriptor of its own: sd-bus closes its own without asking Dispatch.
-    private func makeSource(for readiness: Readiness, _ number: CInt) -> (any DispatchSourceProtocol)? {
-        let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
-        guard copy >= 0 else { return nil }
-        let source = readiness.makeSource(for: copy, queue: queue)
-        source.setEventHandler(handler: onReady)
-        source.setCancelHandler { Glibc.close(copy) }
-        source.activate()
-        return source
-    }
-
-    private static func isSocket(_ number: CInt) -> Bool {
-        var status = stat()
-        return number >= 0 && fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 }
 
