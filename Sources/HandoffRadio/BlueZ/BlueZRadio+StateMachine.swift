@@ -214,7 +214,8 @@ extension BlueZRadio {
         private mutating func settle() -> [BlueZAction] {
             let usable = adapters.filter(\.value.isPowered).keys
             // The one in use stays, whichever come.
-            let adapter = [listener, registration?.adapter].lazy.compactMap { $0 }.first(where: usable.contains)
+            let adapter =
+                [listener, registration?.adapter].lazy.compactMap { $0 }.first(where: usable.contains)
                 ?? usable.min()
             var actions = listen(by: isListening ? adapter : nil) + advertise(by: adapter)
             if let state = state(adapter), state != emitted {

@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// Reads a message's arguments one after the other; the message is lent.
+/// Reads the arguments of a message, which is lent, one after the other.
 ///
 /// Whatever does not have the expected form is nil, and the rest of the message is not to be read then. sd-bus has
 /// checked lengths and nesting before (D-Bus specification: 64 levels).
@@ -104,7 +104,9 @@ struct BusReader {
     private func skip(_ types: String) -> Bool { sd_bus_message_skip(message, types) >= 0 }
 }
 
-/// Adds arguments to a message; the message is lent. What fails, fails when the message is sent.
+/// Adds arguments to a message, which is lent.
+///
+/// What fails, fails when the message is sent.
 struct BusWriter {
     private let message: OpaquePointer
 

@@ -45,7 +45,8 @@ public struct WiFiRadio: Sendable {
             let request = WiFiMessages.familyRequest(NL80211_GENL_NAME)
             family = try generic.ask(type: UInt16(GENL_ID_CTRL), flags: 0, payload: request).lazy
                 .compactMap(WiFiMessages.family).first
-        } catch where error.code == ENOENT {
+        } catch {
+            guard error.code == ENOENT else { throw error }
             family = nil
         }
         guard let family else { return .noAdapter }

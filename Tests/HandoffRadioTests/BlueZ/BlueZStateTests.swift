@@ -9,7 +9,8 @@ struct BlueZStateTests {
 
     @Test("Without a bus, and without bluetoothd on it, there is no service")
     func noService() {
-        for event in [BlueZEvent.busLost, .owner(nil), .failed(.findOwner, "org.freedesktop.DBus.Error.NameHasNoOwner")] {
+        let nobody = "org.freedesktop.DBus.Error.NameHasNoOwner"
+        for event in [BlueZEvent.busLost, .owner(nil), .failed(.findOwner, nobody)] {
             var script = BlueZScript()
             script.report(event)
             #expect(script.states == [.noService])

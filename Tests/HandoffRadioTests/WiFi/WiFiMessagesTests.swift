@@ -5,8 +5,10 @@ import Testing
 
 @testable import HandoffRadio
 
-/// The kernel's answers. Those about neighbours and families were recorded on Linux 6.1 in a network of its own; those of
-/// nl80211 are made by the layout in linux/nl80211.h, since there was no radio to record.
+/// The kernel's answers.
+///
+/// Those about neighbours and families were recorded on Linux 6.18; those of nl80211 are made by the layout in
+/// linux/nl80211.h, since there was no radio to record.
 struct WiFiMessagesTests {
     private static let neighbours = """
         4c0000001c000200070000008f190000020000000300000080000001080001000a0900020a00020002000000000200000800\
