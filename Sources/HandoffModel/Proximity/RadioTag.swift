@@ -6,7 +6,7 @@ public import FoundationEssentials
 /// quarter hours since 1970 in 8 bytes, big-endian. Who has not the key cannot tell whose tag it is, nor that two periods'
 /// tags are one machine's. A tag can be repeated by anybody who hears it: it says who may be near, and proves nothing.
 public struct RadioTags: Sendable {
-    /// The bytes of a tag: what fits an advertisement; 256 machines confuse none of a stranger's by chance.
+    /// The bytes of a tag: few enough for an advertisement, too many for two to be equal by chance.
     public static let size = 8
     /// How long a tag is used, in seconds.
     public static let period: Int64 = 15 * 60

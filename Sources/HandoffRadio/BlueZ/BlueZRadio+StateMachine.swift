@@ -84,7 +84,7 @@ extension BlueZRadio {
             case .removed(let path, let interfaces):
                 remove(path, interfaces)
             case .changed(let path, BlueZ.device, let properties, let invalidated):
-                return hear(path, properties, invalidated, now: now)
+                return hear(path, properties, invalidated, now: now) + settle()
             case .changed(let path, let interface, let properties, _):
                 update(path, interface, properties)
             case .done(let call):
@@ -182,6 +182,8 @@ extension BlueZRadio {
             guard let listener, path.hasPrefix(listener + "/"), let rssi = device.rssi,
                 properties["RSSI"] != nil || properties["ServiceData"] != nil
             else { return [] }
+            // It listens, whether or not it has answered in time.
+            (isListenerConfirmed, listenerFailure) = (true, nil)
             return [.emit(.sample(RadioSample(tag: device.tag, rssi: rssi, time: now)))]
         }
 

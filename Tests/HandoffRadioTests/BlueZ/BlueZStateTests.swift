@@ -79,6 +79,16 @@ struct BlueZStateTests {
         #expect(script.states == [state])
     }
 
+    @Test("A scan that was not answered in time, and then hears somebody, is one")
+    func lateScan() {
+        var script = BlueZScript()
+        script.listen()
+        script.start()
+        script.report(.failed(.startDiscovery(adapter: Self.adapter), "org.freedesktop.DBus.Error.NoReply"))
+        script.hear([1], rssi: -60)
+        #expect(script.states == [.noService, .available])
+    }
+
     @Test("A bus that lets nobody ask bluetoothd is no permission")
     func forbiddenList() {
         var script = BlueZScript()
