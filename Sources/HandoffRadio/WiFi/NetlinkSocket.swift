@@ -2,11 +2,12 @@ import CNetlink
 import Glibc
 import HandoffSupport
 
-/// A socket to the kernel, for questions that it answers at once; each call waits, at most a second for each datagram.
+/// A socket to the kernel, for questions that it answers at once; a call waits, at most a second for each datagram.
 struct NetlinkSocket: ~Copyable {
     /// What one answer may have at most; a kernel with 1,000 neighbours sends 100 KiB.
     static let maximumAnswer = 1 << 20
     private static let datagramSize = 32 * 1024
+    private static let answerLimit: CInt = 1000  // milliseconds
 
     private let descriptor: FileDescriptor
     private var sequence: UInt32 = 0
@@ -19,8 +20,6 @@ struct NetlinkSocket: ~Copyable {
         let number = socket(AF_NETLINK, CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue), family)
         guard number >= 0 else { throw SystemError("ask the kernel", code: errno) }
         let descriptor = FileDescriptor(owning: number)
-        var limit = timeval(tv_sec: 1, tv_usec: 0)
-        setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         // Connected to the kernel, which is 0: nobody else can send us anything.
         var kernel = sockaddr_nl()
         kernel.nl_family = sa_family_t(AF_NETLINK)
@@ -53,12 +52,10 @@ struct NetlinkSocket: ~Copyable {
         var size = 0
         while size <= Self.maximumAnswer {
             var buffer = [UInt8](repeating: 0, count: Self.datagramSize)
-            let count = recv(descriptor.number, &buffer, buffer.count, 0)
-            guard count > 0 else {
-                let code = errno
-                if count < 0, code == EINTR { continue }
-                throw SystemError("ask the kernel", code: count < 0 ? code : EPROTO)
-            }
+            var readiness = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+            _ = poll(&readiness, 1, Self.answerLimit)
+            let count = recv(descriptor.number, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+            guard count > 0 else { throw SystemError("ask the kernel", code: count < 0 ? errno : EPROTO) }
             size += count
             for message in NetlinkMessage.all(in: buffer[..<count]) where message.sequence == sequence {
                 switch CInt(message.type) {

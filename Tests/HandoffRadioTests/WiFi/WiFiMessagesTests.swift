@@ -134,6 +134,7 @@ struct WiFiMessagesTests {
             }
         }
         #expect(NetlinkMessage.all(in: whole[...]).compactMap(WiFiMessages.station).count == 1)
+        #expect(NetlinkMessage.all(in: whole.dropLast()).isEmpty)
     }
 
     private static func readAll(_ bytes: ArraySlice<UInt8>) {
