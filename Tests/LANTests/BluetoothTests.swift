@@ -136,6 +136,19 @@ struct BluetoothTests {
         }
     }
 
+    @Test("A bus that hangs is no service until it answers")
+    func silentBus() async throws {
+        try await Lab.with(hosts: 1) { lab in
+            _ = try await FakeBluetooth.start(in: lab)
+            try await lab.control("daemon", "a", "dbus", "pause")
+            try await RunningRadio.with(bus: FakeBluetooth.busAddress(in: lab)) { running in
+                try await running.await(.noService)
+                try await lab.control("daemon", "a", "dbus", "resume")
+                try await running.await(.available)
+            }
+        }
+    }
+
     @Test("A bus that hangs does not hold up the end")
     func hangingBus() async throws {
         try await Lab.with(hosts: 1) { lab in

@@ -21,7 +21,10 @@ public actor BlueZRadio: RadioSource {
     private var machine: StateMachine
     private var bus: BusConnection?
     private var isRunning = false
+    /// Whether the bus has said anything on this connection.
+    private var isAnswered = false
     private var backoff = Backoff(first: .milliseconds(200), limit: .seconds(300))
+    /// When to connect again, or to wait no longer for a first answer.
     private var retry: Alarm
 
     /// Makes a radio that does nothing yet.
@@ -74,7 +77,12 @@ public actor BlueZRadio: RadioSource {
                 self?.assumeIsolated { radio in radio.process() }
             }
             self.bus = bus
-            if !bus.isSocketThere { handle(.busLost) }
+            isAnswered = false
+            if bus.isSocketThere {
+                retry.set(at: clock.now + BusConnection.answerLimit) { [weak self] in await self?.hearNothing() }
+            } else {
+                handle(.busLost)
+            }
             process()
         } catch {
             log(.debug, "the message bus cannot be used", ["reason": error.description])
@@ -91,10 +99,17 @@ public actor BlueZRadio: RadioSource {
                 self.bus = nil
                 reconnectLater()
             } else {
+                isAnswered = true
                 backoff.reset()
+                retry.cancel()
             }
             handle(event)
         }
+    }
+
+    /// The bus takes connections and says nothing; it may do so yet.
+    private func hearNothing() {
+        if !isAnswered { handle(.busLost) }
     }
 
     /// Tries again after a pause: a bus that takes connections and ends them must not keep us busy.

@@ -30,7 +30,7 @@ struct BusReader {
     func interfaces() -> [String: BusProperties]? {
         dictionary("sa{sv}", key: { text() }) { interface in
             guard let wanted = BlueZ.wanted[interface] else { return skip("a{sv}") ? .some(nil) : nil }
-            return properties(wanted)
+            return properties(wanted).map { .some($0) }
         }?.compactMapValues { $0 }
     }
 
@@ -38,7 +38,7 @@ struct BusReader {
     func properties(_ wanted: Set<String>) -> BusProperties? {
         dictionary("sv", key: { text() }) { name in
             guard wanted.contains(name) else { return skip("v") ? .some(nil) : nil }
-            return variant()
+            return variant().map { .some($0) }
         }?.compactMapValues { $0 }
     }
 
@@ -116,7 +116,7 @@ struct BusWriter {
         _ = text.withCString { sd_bus_message_append_basic(message, code(type), $0) }
     }
 
-    /// Properties: a{sv}.
+    /// Properties: a{sv}; numbers are of 16 bits with a sign, as a signal's strength is.
     func properties(_ properties: BusProperties) {
         container("a", "{sv}") {
             for (name, property) in properties {
