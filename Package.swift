@@ -36,12 +36,15 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CNetlink", providers: [.apt(["linux-libc-dev"])]),
+        .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
 
         library("HandoffSupport", []),
         library("HandoffModel", ["HandoffSupport"]),
         library("HandoffTransport", ["HandoffSupport", "COpenSSL"]),
         library("HandoffDiscovery", ["HandoffSupport", "CAvahi"]),
+        library("HandoffRadio", ["HandoffSupport", "CNetlink", "CSystemd"]),
         library("Handoff", ["HandoffSupport", "HandoffModel", "HandoffTransport", "HandoffDiscovery"]),
         library("CommandLineKit", []),
         library("NotesKit", ["Handoff", "HandoffSupport", "CSQLite"]),
@@ -49,7 +52,10 @@ let package = Package(
         command("HandoffCommand", ["Handoff", "CommandLineKit"]),
         command("Shopping", ["Handoff", "CommandLineKit"]),
         command("Contacts", ["Handoff", "CommandLineKit"]),
-        command("Benchmarks", ["Handoff", "HandoffTransport", "HandoffSupport", "HandoffTestKit", "CommandLineKit"]),
+        command(
+            "Benchmarks",
+            ["Handoff", "HandoffTransport", "HandoffRadio", "HandoffSupport", "HandoffTestKit", "CommandLineKit"]
+        ),
         library("HandoffTestKit", ["Handoff", "HandoffTransport", "NotesKit", "COpenSSL"]),
         .target(
             name: "FuzzTargets",
@@ -62,6 +68,7 @@ let package = Package(
         tests("HandoffModelTests", ["HandoffModel", "HandoffTestKit"]),
         tests("HandoffTransportTests", ["HandoffTransport", "HandoffTestKit", "COpenSSL"]),
         tests("HandoffDiscoveryTests", ["HandoffDiscovery", "HandoffTestKit"]),
+        tests("HandoffRadioTests", ["HandoffRadio", "HandoffTestKit"]),
         tests("HandoffTests", ["Handoff", "HandoffDiscovery", "HandoffModel", "HandoffTransport", "HandoffTestKit"]),
         tests("CommandLineKitTests", ["CommandLineKit", "HandoffTestKit"]),
         tests("NotesKitTests", ["NotesKit", "HandoffTestKit"]),
@@ -69,7 +76,7 @@ let package = Package(
         tests("ShoppingTests", ["Shopping", "HandoffTestKit"]),
         tests("ContactsTests", ["Contacts", "HandoffTestKit"]),
         tests("FuzzTests", ["FuzzTargets", "HandoffModel", "HandoffTransport", "HandoffTestKit"]),
-        tests("LANTests", ["Notes", "HandoffCommand", "Shopping", "Contacts", "HandoffTestKit"]),
+        tests("LANTests", ["Notes", "HandoffCommand", "Shopping", "Contacts", "HandoffRadio", "HandoffTestKit"]),
     ],
     swiftLanguageModes: [.v6]
 )

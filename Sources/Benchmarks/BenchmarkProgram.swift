@@ -7,7 +7,7 @@ enum BenchmarkProgram {
         summary: "Measure what the library can do",
         discussion: "`make bench` runs it between two hosts of the lab, beside other tools that do the same.",
         version: Version.current,
-        verbs: [serveStreams, runStreams, proximity, crowd]
+        verbs: [serveStreams, runStreams, proximity, crowd, radio]
     )
 
     private static let identity = Option.value(
@@ -81,5 +81,21 @@ enum BenchmarkProgram {
         ]
     ) { arguments in
         try await CrowdBenchmark(arguments).run()
+    }
+
+    private static let radio = Verb(
+        "radio",
+        "Print what this machine's radios hear of others",
+        discussion: """
+            Listens over Bluetooth, asks once about Wi-Fi, and prints each signal, and why there is none. Run it with \
+            different tags on two machines to see how far they are from each other. docs/proximity-radio.md explains it.
+            """,
+        options: [
+            .value("tag", "HEX", "What others are to hear of this machine; it is not heard where it is not given"),
+            .value("seconds", "COUNT", "How long to listen; 60 where it is not given"),
+        ],
+        examples: [Example("handoff-bench radio --tag 0a0b0c0d", "Be heard as 0a0b0c0d, and listen for a minute")]
+    ) { arguments in
+        try await RadioTrial(arguments).run()
     }
 }
