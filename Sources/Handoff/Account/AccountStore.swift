@@ -55,7 +55,7 @@ public struct AccountStore: Sendable {
         let seconds = Int64(now.timeIntervalSince1970)
         let authority: AccountAuthority
         if try FileStatus.of(accountDirectory) != nil {
-            authority = try AccountAuthority(directory: accountDirectory)
+            authority = try currentAuthority()
         } else {
             guard AccountAuthority.isValid(name: name) else {
                 throw AccountError(

@@ -14,7 +14,7 @@ extension HandoffPeer {
         guard let port else { return }
         var generator = SystemRandomNumberGenerator()
         let salt = DiscoverySalt.make(using: &generator)
-        let record = tags.record(versions: HandoffConfiguration.versions, salt: salt, key: identity.discoveryKey)
+        let record = tags.record(versions: HandoffConfiguration.versions, salt: salt, key: context.identity.discoveryKey)
         let announcement = ServiceAnnouncement(
             instanceName: InstanceName.make(using: &generator),
             port: port,
@@ -79,7 +79,7 @@ extension HandoffPeer {
         schedule.lost(name)
     }
 
-    private func found(_ service: DiscoveredService) {
+    func found(_ service: DiscoveredService) {
         guard service.instanceName != announcedName else { return }
         let record: AnnouncementRecord
         do {
@@ -88,12 +88,14 @@ extension HandoffPeer {
             log(.debug, "not a peer: \(error)", ["service": service.instanceName])
             return forget(service.instanceName)
         }
-        let match = tags.match(record, keys: [identity.discoveryKey])
+        let keys = membership.discoveryKeys()
+        let match = tags.match(record, keys: keys)
         let announced = AnnouncedService(
             service: service,
             account: match.account ? .match : .other,
             // The team's tag is keyed with the account's secret: another account's team cannot be told.
-            team: match.account ? (match.team ? .match : .other) : .unknown
+            team: match.account ? (match.team ? .match : .other) : .unknown,
+            discoveryKey: match.keyIndex.map { keys[$0] }
         )
         services[service.instanceName] = announced
         guard announced.isOurs else { return schedule.lost(service.instanceName) }
@@ -118,6 +120,7 @@ extension HandoffPeer {
                 announced.service.addresses,
                 applicationProtocol: Self.linkProtocol,
                 context: context,
+                discoveryKey: announced.discoveryKey,
                 clock: clock
             )
             await serve(connection, role: .dialler, service: name)

@@ -15,6 +15,8 @@ extension HandoffPeer: LinkOwner {
         let policy = LinkPolicy(ourselves: id, teamID: identity.teamID, hello: hello)
         let link = Link(connection: connection, role: role, policy: policy, clock: clock, owner: self)
         links[link.id] = LinkEntry(link: link, service: service)
+        // It may have been revoked since its handshake.
+        if isRevoked(connection.peer) { spawn { await link.close(.refused(.revoked)) } }
         let end = await link.run()
         ended(link, end)
     }
@@ -28,7 +30,9 @@ extension HandoffPeer: LinkOwner {
             host: configuration.host,
             isVisitor: configuration.isVisitor,
             types: configuration.types,
-            service: announcedName
+            service: announcedName,
+            holdsKey: membership.holdsKey,
+            revocations: latestRevocations
         )
     }
 
@@ -45,6 +49,10 @@ extension HandoffPeer: LinkOwner {
             log(.info, "paired", ["peer": "\(peer.id)", "peer.app": peer.hello.app])
         }
         await link.setOffers(currentOffers, revision: offersRevision)
+        remember(peer, over: link)
+        await tellStatements(over: link)
+        await receive(peer.hello.revocations, keys: [], from: peer)
+        renewIfDue()
         changed()
     }
 
@@ -67,6 +75,12 @@ extension HandoffPeer: LinkOwner {
                 await link.serve { await self.answer(request, stream: source, to: peer, over: link.connection) }
             }
             if !isTaken { await link.serve { [tooBusy] in .failure(request: request, tooBusy) } }
+        case .renew(let request, let csr):
+            let isTaken = spawn {
+                await link.serve { await self.answer(request, renewal: csr, of: link.connection.peer) }
+            }
+            if !isTaken { await link.serve { [tooBusy] in .failure(request: request, tooBusy) } }
+        case .revocations(let revocations, let keys): await receive(revocations, keys: keys, from: peer)
         case .continued(let activity): continued(activity, at: peer.id)
         case .failed(let activity, let error): failed(activity, at: peer.id, with: error)
         case .update(let activity): originChanged(activity, at: peer.id)
@@ -162,6 +176,7 @@ extension HandoffPeer: LinkOwner {
             return
         }
         failSends(to: peer.id)
+        remember(peer, over: link)
         log(.info, "link ended", ["peer": "\(peer.id)", "reason": end.failure.rawValue])
         if case .bye(.duplicate) = end {
             superseded = superseded.filter { $0.value > clock.now }

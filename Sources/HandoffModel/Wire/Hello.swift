@@ -18,6 +18,10 @@ public struct Hello: Hashable, Sendable {
     public let types: [String]
     /// The instance name it announces, so that the acceptor need not dial it too; a hint only.
     public let service: String?
+    /// Whether the machine holds the account's key, and so renews certificates.
+    public let holdsKey: Bool
+    /// Whom the account has revoked, the latest first: a beginning, the rest follows in `revocations`. Not yet verified.
+    public let revocations: [Revocation]
 
     /// The longest app id, name and host in bytes of UTF-8 (docs/protocol.md, "Messages").
     public static let maximumNameSize = 255
@@ -33,7 +37,9 @@ public struct Hello: Hashable, Sendable {
         host: String,
         isVisitor: Bool,
         types: [String],
-        service: String?
+        service: String?,
+        holdsKey: Bool = false,
+        revocations: [Revocation] = []
     ) {
         self.versions = versions
         self.instance = instance
@@ -43,6 +49,8 @@ public struct Hello: Hashable, Sendable {
         self.isVisitor = isVisitor
         self.types = types
         self.service = service
+        self.holdsKey = holdsKey
+        self.revocations = revocations
     }
 
     init?(_ value: PropertyList) {
@@ -53,7 +61,14 @@ public struct Hello: Hashable, Sendable {
             let host = value["host"]?.stringValue, host.utf8.count <= Self.maximumNameSize
         else { return nil }
         let types = value["types"]?.arrayValue ?? []
-        guard types.count <= Self.maximumTypeCount else { return nil }
+        guard types.count <= Self.maximumTypeCount,
+            let revocations: [Revocation] = AccountStatements.statements(
+                value["revocations"],
+                atMost: Revocation.maximumInHello
+            )
+        else { return nil }
+        self.revocations = revocations
+        holdsKey = value["signs"]?.booleanValue ?? false
         self.versions = versions
         self.instance = instance
         self.app = app
@@ -71,6 +86,8 @@ public struct Hello: Hashable, Sendable {
             "types": .array(types.map { .string($0) }),
         ]
         if let service { fields["service"] = .string(service) }
+        if holdsKey { fields["signs"] = true }
+        if !revocations.isEmpty { fields["revocations"] = AccountStatements.list(revocations) }
         return fields
     }
 }
