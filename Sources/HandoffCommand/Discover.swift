@@ -22,6 +22,10 @@ struct Discover {
 
     func run() async throws -> ExitCode {
         let environment = ProcessInfo.processInfo.environment
+        if let machine = try? AccountVerbs.store().summary().machines.first, machine.isEnding(at: Date()) {
+            let end = machine.notAfter.ISO8601Format()
+            StandardError.write("this machine's certificate ends on \(end): \(MachineSummary.renewalAdvice)\n")
+        }
         let listing = PeerListing(try await look(identityIn: HandoffPaths(environment: environment)))
         if isJSON {
             try StandardOutput.writeJSON(listing)

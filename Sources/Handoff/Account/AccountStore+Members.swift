@@ -99,17 +99,7 @@ extension AccountStore {
     /// - Throws: ``AccountError``: `noKey` where this machine does not hold the account's key, `thisMachine`, `full`;
     ///   ``IdentityError`` where the account cannot be used.
     public func revoke(_ member: AccountMember, allowsThisMachine: Bool = false, now: Date = Date()) throws {
-        guard try FileStatus.of(accountDirectory) != nil else {
-            let holders = try members(host: "").filter { $0.holdsKey == true }.compactMap(\.host)
-            let place = holders.isEmpty ? "the machine where the account was made" : holders.joined(separator: ", or on ")
-            throw AccountError(.noKey, "this machine does not hold the account's key: revoke on \(place)")
-        }
-        guard !member.isThisMachine || allowsThisMachine else {
-            throw AccountError(
-                .thisMachine,
-                "that is this machine: to make it one of no account run handoff account leave, or with --force revoke it"
-            )
-        }
+        try checkCanRevoke(member, allowsThisMachine: allowsThisMachine)
         guard let id = UUID(uuidString: member.machineID) else {
             throw AccountError(.noMachine, "“\(member.machineID)” is no machine id")
         }
@@ -136,6 +126,23 @@ extension AccountStore {
             try files.add(news, now: seconds)
         } catch let error as SystemError {
             throw AccountError(error)
+        }
+    }
+
+    /// Looks whether a machine can be revoked here, before anybody is asked whether it should be.
+    ///
+    /// - Throws: ``AccountError``: `noKey` where this machine does not hold the account's key, `thisMachine`.
+    public func checkCanRevoke(_ member: AccountMember, allowsThisMachine: Bool = false) throws {
+        guard try FileStatus.of(accountDirectory) != nil else {
+            let holders = try members(host: "").filter { $0.holdsKey == true }.compactMap(\.host)
+            let place = holders.isEmpty ? "the machine where the account was made" : holders.joined(separator: ", or on ")
+            throw AccountError(.noKey, "this machine does not hold the account's key: revoke on \(place)")
+        }
+        guard !member.isThisMachine || allowsThisMachine else {
+            throw AccountError(
+                .thisMachine,
+                "that is this machine: to make it one of no account run handoff account leave, or with --force revoke it"
+            )
         }
     }
 

@@ -32,17 +32,22 @@ extension HandoffPeer {
         var told = AccountStatements()
         told.revocations = StatementSet(revocations)
         told.keys = StatementSet(keys)
+        let refusals = await learn(told)
+        guard refusals > 0 else { return }
+        log(.warning, "a peer told what the account has not signed", ["peer": "\(peer.id)", "count": "\(refusals)"])
+    }
+
+    /// Takes in what the account is said to have said, and acts on it.
+    ///
+    /// - Returns: How many signatures were bad.
+    @discardableResult
+    func learn(_ told: AccountStatements) async -> Int {
         let (news, refusals) = membership.take(told, now: seconds)
-        if refusals > 0 {
-            log(
-                .warning,
-                "a peer told what the account has not signed",
-                ["peer": "\(peer.id)", "count": "\(refusals)"]
-            )
+        if !news.isEmpty {
+            await apply(news)
+            spawn { await self.keep(news) }
         }
-        guard !news.isEmpty else { return }
-        await apply(news)
-        spawn { await self.keep(news) }
+        return refusals
     }
 
     /// Other programs here hear of it by the file.

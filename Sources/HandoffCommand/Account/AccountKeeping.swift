@@ -17,7 +17,7 @@ enum AccountKeeping {
         "Remove this machine's identities",
         discussion: """
             Peers that run here have to be started again before it shows. Other machines still trust whoever has a copy \
-            of what was removed, until its time is over.
+            of what was removed, until its time is over or it is revoked on the machine with the account's key.
             """,
         options: [.flag("give-up-key", "Remove the account's key as well, which is gone without a backup")],
         examples: [Example("handoff account leave", "Make this machine one of no account")]

@@ -67,6 +67,12 @@ extension Identity {
         ]
     }
 
+    /// What a certificate in DER says of its end, in seconds since 1970, and its serial number; nil where it is none.
+    package static func validity(ofCertificate der: [UInt8]) -> (end: Int64, serial: [UInt8])? {
+        guard let certificate = Certificate(der: der) else { return nil }
+        return (certificate.notAfter, BaseEncoding.decodeHexadecimal(certificate.serial) ?? [])
+    }
+
     /// The account's name for people; its certificate alone tells it.
     package var accountName: String { account.commonName }
 
