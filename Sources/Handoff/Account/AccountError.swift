@@ -7,7 +7,8 @@ public struct AccountError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case exists, noAccount, noKey, noMachine, ambiguous, thisMachine, full, invalidName, invalidTeam, wrongPassphrase, damaged, files
+            case exists, noAccount, noKey, noMachine, ambiguous, thisMachine, full, invalidName, invalidTeam,
+                wrongPassphrase, damaged, files
         }
 
         private let value: Value

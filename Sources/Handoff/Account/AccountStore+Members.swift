@@ -135,7 +135,8 @@ extension AccountStore {
     public func checkCanRevoke(_ member: AccountMember, allowsThisMachine: Bool = false) throws {
         guard try FileStatus.of(accountDirectory) != nil else {
             let holders = try members(host: "").filter { $0.holdsKey == true }.compactMap(\.host)
-            let place = holders.isEmpty ? "the machine where the account was made" : holders.joined(separator: ", or on ")
+            let place =
+                holders.isEmpty ? "the machine where the account was made" : holders.joined(separator: ", or on ")
             throw AccountError(.noKey, "this machine does not hold the account's key: revoke on \(place)")
         }
         guard !member.isThisMachine || allowsThisMachine else {

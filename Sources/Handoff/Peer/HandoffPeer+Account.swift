@@ -238,7 +238,9 @@ extension HandoffPeer {
         guard Renewal.isAllowed(end: certificate.notAfter, now: now) else {
             return refusal("the certificate is valid for long enough: compare the two machines' clocks")
         }
-        let (path, accountHash) = (AccountStore(configuration: files.configuration).accountDirectory, identity.accountHash)
+        let (path, accountHash) = (
+            AccountStore(configuration: files.configuration).accountDirectory, identity.accountHash
+        )
         do {
             let issued = try await membership.onDisk { _ -> [UInt8]? in
                 let authority = try AccountAuthority(directory: path)

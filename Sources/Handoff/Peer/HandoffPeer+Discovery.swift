@@ -14,7 +14,11 @@ extension HandoffPeer {
         guard let port else { return }
         var generator = SystemRandomNumberGenerator()
         let salt = DiscoverySalt.make(using: &generator)
-        let record = tags.record(versions: HandoffConfiguration.versions, salt: salt, key: context.identity.discoveryKey)
+        let record = tags.record(
+            versions: HandoffConfiguration.versions,
+            salt: salt,
+            key: context.identity.discoveryKey
+        )
         let announcement = ServiceAnnouncement(
             instanceName: InstanceName.make(using: &generator),
             port: port,

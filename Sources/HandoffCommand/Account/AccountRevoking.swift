@@ -18,7 +18,8 @@ enum AccountRevoking {
                 "PEER",
                 "The machine: its id, the beginning of it, or its host's name (`handoff account peers`)",
                 completion: .lines(
-                    of: "handoff account peers --json 2>/dev/null | sed -n 's/.*\"machine\" *: *\"\\([0-9a-f-]*\\)\".*/\\1/p'"
+                    of:
+                        "handoff account peers --json 2>/dev/null | sed -n 's/.*\"machine\" *: *\"\\([0-9a-f-]*\\)\".*/\\1/p'"
                 )
             )
         ],

@@ -69,7 +69,10 @@ enum AccountVerbs {
         options: [.flag("json", "Print one JSON document")],
         examples: [
             Example("handoff account peers", "Show them"),
-            Example("handoff account peers --json | jq -r '.machines[] | select(.revoked == null).host'", "Show hosts alone"),
+            Example(
+                "handoff account peers --json | jq -r '.machines[] | select(.revoked == null).host'",
+                "Show hosts alone"
+            ),
         ]
     ) { arguments in
         let listing = MemberListing(try store().members(host: hostName()))

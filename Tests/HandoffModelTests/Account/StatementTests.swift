@@ -15,7 +15,8 @@ func revocation(
     Revocation(machine: machine, serial: serial, date: date) { _ in [UInt8](repeating: signature, count: 70) }
 }
 
-func key(_ generation: Int64, _ byte: UInt8 = 1, date: Int64 = 1_000_000, signature: UInt8 = 9) -> DiscoveryKeyStatement {
+func key(_ generation: Int64, _ byte: UInt8 = 1, date: Int64 = 1_000_000, signature: UInt8 = 9) -> DiscoveryKeyStatement
+{
     DiscoveryKeyStatement(generation: generation, date: date, key: [UInt8](repeating: byte, count: 32)) { _ in
         [UInt8](repeating: signature, count: 70)
     }
@@ -134,7 +135,9 @@ struct StatementTests {
     @Test("comes back from its file, and not from another account's or a damaged one")
     func file() throws {
         var statements = AccountStatements()
-        statements.revocations = StatementSet((0..<1_000).map { revocation(date: Int64($0), serial: .init(repeating: 1, count: 20)) })
+        statements.revocations = StatementSet(
+            (0..<1_000).map { revocation(date: Int64($0), serial: .init(repeating: 1, count: 20)) }
+        )
         statements.keys = StatementSet((1...32).map { key(Int64($0), UInt8($0)) })
         let bytes = try statements.encoded(accountHash: accountHash)
         #expect(bytes.count < 200_000)
@@ -206,7 +209,9 @@ struct StatementTests {
 
 @Suite("The machines of an account")
 struct KnownMachineTests {
-    private func machine(_ id: UUID = UUID(), seen: Double = 0, end: Double = 0, team: String = "A1B2C3D4E5") -> KnownMachine {
+    private func machine(_ id: UUID = UUID(), seen: Double = 0, end: Double = 0, team: String = "A1B2C3D4E5")
+        -> KnownMachine
+    {
         KnownMachine(
             id: id,
             host: "kitchen",

@@ -65,7 +65,9 @@ struct RevocationTests {
         for peer in peers { await peer.stop() }
     }
 
-    @Test("ends the links of a machine everywhere, with the reason at both ends, and the others get a new discovery key")
+    @Test(
+        "ends the links of a machine everywhere, with the reason at both ends, and the others get a new discovery key"
+    )
     func cuts() async throws {
         let peers = try start("a", "b", "x")
         for peer in peers { #expect(await peer.isLinked(to: 2)) }
@@ -231,7 +233,7 @@ struct RevocationTests {
         let continued = try await peers[1].peer.continueActivity(candidate)
         let stream = try await peers[1].peer.openStream(of: continued)
         try await stream.write([1])
-        #expect(await eventually(peers[0].peer) { !$0.servedStreams.isEmpty })
+        #expect(await eventually { await !peers[0].peer.servedStreams.isEmpty })
         let ticket = try await peers[1].peer.ask(peers[0].peer.id) {
             .openStream(request: $0, .activity(continued.id))
         }
