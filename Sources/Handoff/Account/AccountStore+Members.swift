@@ -7,7 +7,9 @@ import HandoffTransport
 public struct AccountMember: Hashable, Sendable {
     /// The machine's id, a lower-case UUID.
     public let machineID: String
-    /// What it calls itself, its own word; printed through an escape only. Nil where it was never met.
+    /// What it calls itself; nil where it was never met.
+    ///
+    /// It is the machine's own word, and printed through an escape only.
     public let host: String?
     /// Its teams, in order, as far as they were seen.
     public let teams: [String]

@@ -87,7 +87,12 @@ extension HandoffPeer {
 
     /// Ends all links and streams of machines that were revoked.
     private func cutRevoked() async {
+        let revocations = membership.statements.revocations
         for entry in links.values where isRevoked(entry.link.connection.peer) {
+            // So that its user can see why, in the account's own words; nobody waits until it has taken them.
+            if entry.isConfirmed, let own = entry.peer.flatMap({ revocations[$0.id.machine] }) {
+                spawn { await entry.link.send(.revocations([own], keys: [])) }
+            }
             let isTaken = spawn { await entry.link.close(.refused(.revoked)) }
             if !isTaken { entry.link.connection.abort() }
         }

@@ -20,7 +20,9 @@ public struct Hello: Hashable, Sendable {
     public let service: String?
     /// Whether the machine holds the account's key, and so renews certificates.
     public let holdsKey: Bool
-    /// Whom the account has revoked, the latest first: a beginning, the rest follows in `revocations`. Not yet verified.
+    /// The machines that the account has revoked last, not yet verified.
+    ///
+    /// The rest follows in `revocations`, at most ``Revocation/maximumInHello`` are here.
     public let revocations: [Revocation]
 
     /// The longest app id, name and host in bytes of UTF-8 (docs/protocol.md, "Messages").

@@ -194,7 +194,8 @@ public enum ReceivedMessage: Hashable, Sendable {
     }
 
     private static func statements(_ value: PropertyList) -> Message? {
-        guard let revocations: [Revocation] = AccountStatements.statements(value["revocations"]),
+        guard let list = value["revocations"],
+            let revocations: [Revocation] = AccountStatements.statements(list),
             let keys: [DiscoveryKeyStatement] = AccountStatements.statements(value["keys"])
         else { return nil }
         return .revocations(revocations, keys: keys)

@@ -21,9 +21,13 @@ extension AccountAuthority {
     /// Two that revoke at once, and cannot hear of each other, still agree. Nobody else can make it: it is
     /// HMAC-SHA256(the CA's private scalar, "handoff/1 discovery key of generation" ‖ 00 ‖ account hash ‖ generation).
     package func discoveryKey(ofGeneration generation: Int64) -> [UInt8] {
+        Self.discoveryKey(ofGeneration: generation, scalar: privateScalar, accountHash: accountHash)
+    }
+
+    static func discoveryKey(ofGeneration generation: Int64, scalar: [UInt8], accountHash: [UInt8]) -> [UInt8] {
         let number = withUnsafeBytes(of: generation.bigEndian) { Array($0) }
         let message = Array("handoff/1 discovery key of generation".utf8) + [0] + accountHash + number
-        return Crypto.hmacSHA256(key: privateScalar, message: message)
+        return Crypto.hmacSHA256(key: scalar, message: message)
     }
 
     /// The private key as a number of 32 bytes.

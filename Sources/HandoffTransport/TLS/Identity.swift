@@ -36,7 +36,7 @@ public struct Identity: Sendable {
     public static func load(directory: String) throws -> Identity {
         var identity = try Identity(unverifiedIn: directory)
         try identity.verify(directory: directory)
-        identity.directory = directory
+        identity.directory = directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
         return identity
     }
 

@@ -164,16 +164,19 @@ struct StatementTests {
     @Test(
         "is a violation in a message that breaks a rule",
         arguments: [
-            ["kind": "revocations", "revocations": "none"],
+            ["kind": "revocations"], ["kind": "revocations", "revocations": "none"],
             ["kind": "revocations", "revocations": [.data(Data([1, 2, 3]))]],
             ["kind": "revocations", "revocations": [1]],
-            ["kind": "revocations", "keys": [.data(Data(revocation().bytes))]],
-            ["kind": "revocations", "keys": ["key"]],
+            ["kind": "revocations", "revocations": [], "keys": [.data(Data(revocation().bytes))]],
+            ["kind": "revocations", "revocations": [], "keys": ["key"]],
             [
                 "kind": "revocations",
                 "revocations": .array((0..<1_001).map { .data(Data(revocation(date: $0).bytes)) }),
             ],
-            ["kind": "revocations", "keys": .array((1...33).map { .data(Data(key($0, UInt8($0)).bytes)) })],
+            [
+                "kind": "revocations", "revocations": [],
+                "keys": .array((1...33).map { .data(Data(key($0, UInt8($0)).bytes)) }),
+            ],
             ["kind": "renew", "request": 1], ["kind": "renew", "csr": .data(Data([1]))],
             ["kind": "renew", "request": 1, "csr": .data(Data(count: 8 * 1024 + 1))],
             ["kind": "certificate", "request": 1, "certificate": "PEM"],

@@ -80,6 +80,7 @@ struct RevocationTests {
             #expect(await peer.logs("link ended peer=\(peers[2].peer.id) reason=revoked"))
         }
         #expect(await peers[2].logs("reason=revoked"))
+        #expect(await peers[2].logs("this machine was revoked"))
         let key = account.authority.discoveryKey(ofGeneration: 2)
         for peer in peers[...1] { #expect(await eventually { await peer.discoveryKey == key }) }
         #expect(await peers[2].discoveryKey == account.authority.discoveryKey)
@@ -125,6 +126,9 @@ struct RevocationTests {
         let said = account.revoke(peers[1])
         // As another machine of the account would say it.
         try await raw.send(.revocations(said.revocations.ordered, keys: said.keys.ordered))
+        // It is told why, and nothing else: the new key least of all.
+        guard case .revocations(let told, let keys) = try await spy.nextButPings() else { throw CancellationError() }
+        #expect(told == said.revocations.ordered && keys.isEmpty)
         #expect(try await spy.nextButPings() == .bye(.refused(.revoked)))
         #expect(await peers[0].hasRevoked(peers[1]))
         let later = try await RawPeer(
