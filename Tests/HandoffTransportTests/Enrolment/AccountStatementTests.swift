@@ -6,7 +6,9 @@ import Testing
 
 @Suite("What an account signs")
 struct AccountStatementTests {
-    private let authority = AccountAuthority(name: "Ada", now: Int64(time(nil)))
+    private static let now = Int64(time(nil))
+
+    private let authority = AccountAuthority(name: "Ada", now: now)
 
     private func identity(of authority: AccountAuthority, daysAgo: Int64 = 0) throws -> Identity {
         let machine = NewMachine()
@@ -14,7 +16,7 @@ struct AccountStatementTests {
             request: machine.certificateRequest(),
             team: "HANDOFFAPP",
             machineID: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff",
-            now: Int64(time(nil)) - daysAgo * 86_400
+            now: Self.now - daysAgo * 86_400
         )
         return try machine.identity(
             account: authority.certificateDER,
@@ -57,7 +59,7 @@ struct AccountStatementTests {
                     request: old.certificateRequest(),
                     team: team,
                     machineID: machineID,
-                    now: Int64(time(nil)) - daysAgo * 86_400
+                    now: Self.now - daysAgo * 86_400
                 )
             )
         }
