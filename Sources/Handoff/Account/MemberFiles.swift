@@ -87,7 +87,7 @@ struct MemberFiles: Sendable {
         try makeDirectory()
         try Directory.whileLocked(directory) {
             var machines = machines()
-            machines.note(machine)
+            guard machines.note(machine) else { return }
             let bytes = try machines.encoded(accountHash: accountHash)
             try Directory.replace(PrivateFile(name: Name.machines, isSecret: true, bytes: bytes), in: directory)
         }

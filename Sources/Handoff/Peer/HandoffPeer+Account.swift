@@ -6,7 +6,8 @@ import HandoffTransport
 
 /// What the account says to its machines: it is taken from every peer and every program here, and passed on.
 extension HandoffPeer {
-    private var seconds: Int64 { Int64(wallClock().timeIntervalSince1970) }
+    /// The time, in seconds since 1970.
+    var seconds: Int64 { Int64(wallClock().timeIntervalSince1970) }
 
     /// The greeting's part of it: enough for most accounts; the rest, and the keys, follow once the peer is paired.
     var latestRevocations: [Revocation] {
@@ -112,7 +113,7 @@ extension HandoffPeer {
     }
 
     /// Uses another certificate or discovery key for all connections from now on.
-    private func use(_ identity: Identity) async {
+    func use(_ identity: Identity) async {
         do {
             context = try Self.makeContext(identity, membership)
         } catch {
@@ -180,84 +181,6 @@ extension HandoffPeer {
             } catch {
                 self.log(.warning, "the account's machines cannot be remembered: \(error)")
             }
-        }
-    }
-
-    // MARK: - Renewal
-
-    /// How often is looked whether the certificate has to be renewed; its end is told in days.
-    private static let renewalInterval = Duration.seconds(60 * 60)
-
-    /// Asks for a new certificate where this one ends soon and a peer can give one; and looks again later.
-    func renewIfDue() {
-        guard !configuration.isVisitor, !isStopping else { return }
-        renewalAlarm.set(at: clock.now + Self.renewalInterval) { [weak self] in await self?.renewIfDue() }
-        guard !isRenewing, Renewal.isDue(end: context.identity.notAfter, now: seconds),
-            let issuer = links.values.first(where: { $0.isConfirmed && $0.peer?.hello.holdsKey == true })?.peer
-        else { return }
-        isRenewing = spawn { await self.renew(by: issuer) }
-    }
-
-    private func renew(by issuer: RemotePeer) async {
-        defer { isRenewing = false }
-        let old = context.identity
-        do {
-            let answer = try await ask(issuer.id) {
-                .renew(request: $0, certificateRequest: old.certificateRequest())
-            }
-            guard case .certificate(_, let certificate) = answer else {
-                throw HandoffError(.handoffFailed, "the peer answered with something else than was asked for")
-            }
-            let renewed = try old.renewed(with: certificate, now: seconds)
-            let path = identity.directory
-            let saved = try await membership.onDisk { files in
-                try path.map { try files.save(renewed, in: $0) } ?? renewed
-            }
-            await adopt(saved ?? renewed)
-        } catch {
-            log(.warning, "the certificate could not be renewed: \(error)", ["peer": "\(issuer.id)"])
-        }
-    }
-
-    /// Goes on with a certificate that this or another program has renewed.
-    private func adopt(_ present: Identity) async {
-        let now = context.identity
-        guard present.machineID == now.machineID, present.teamID == now.teamID, present.notAfter > now.notAfter else {
-            return
-        }
-        await use(present.with(discoveryKey: now.discoveryKey))
-        log(.info, "the certificate was renewed")
-        changed()
-    }
-
-    /// Answers `renew`: the machine and the team are those of the certificate that was shown in this very connection.
-    func answer(_ request: Int, renewal csr: [UInt8], of certificate: PeerCertificate) async -> Message {
-        func refusal(_ text: String) -> Message { .failure(request: request, HandoffError(.refused, text)) }
-        guard membership.holdsKey, let files = membership.files else {
-            return refusal("this machine does not hold the account's key")
-        }
-        guard let machineID = certificate.machineID, certificate.teamIDs == [identity.teamID],
-            !isRevoked(certificate)
-        else { return refusal("the machine was revoked") }
-        let now = seconds
-        guard Renewal.isAllowed(end: certificate.notAfter, now: now) else {
-            return refusal("the certificate is valid for long enough: compare the two machines' clocks")
-        }
-        let (path, accountHash) = (
-            AccountStore(configuration: files.configuration).accountDirectory, identity.accountHash
-        )
-        do {
-            let issued = try await membership.onDisk { _ -> [UInt8]? in
-                let authority = try AccountAuthority(directory: path)
-                guard authority.accountHash == accountHash else { return nil }
-                return authority.issue(request: csr, team: certificate.teamIDs[0], machineID: machineID, now: now)
-            }
-            guard let issued = issued ?? nil else { return refusal("the certificate request cannot be used") }
-            log(.info, "a certificate was renewed", ["peer.machine": machineID])
-            return .certificate(request: request, issued)
-        } catch {
-            log(.warning, "a certificate could not be renewed: \(error)", ["peer.machine": machineID])
-            return .failure(request: request, HandoffError(.handoffFailed, "the account's key cannot be used there"))
         }
     }
 }

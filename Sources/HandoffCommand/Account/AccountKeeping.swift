@@ -28,6 +28,12 @@ enum AccountKeeping {
                 "left: machine \(machine.machineID) of the account “\(printable(machine.accountName))”\n"
             )
         }
+        // Without the key there is nobody any more who could revoke.
+        for id in Set(machines.map(\.machineID)).sorted() where !arguments.has("give-up-key") {
+            StandardError.write(
+                "so that no copy of its keys is of use, run on the machine with the account's key: handoff account revoke \(id)\n"
+            )
+        }
         return .done
     }
 

@@ -83,8 +83,14 @@ public struct KnownMachines: Hashable, Sendable {
     /// What is known of a machine.
     public subscript(id: UUID) -> KnownMachine? { machines[id] }
 
+    /// How long it may take until it shows that a machine was seen again.
+    private static let resolution: TimeInterval = 60
+
     /// Notes a machine that was just seen.
-    public mutating func note(_ machine: KnownMachine) {
+    ///
+    /// - Returns: False where that is not worth writing down: it was seen in the minute before, and is the same.
+    @discardableResult
+    public mutating func note(_ machine: KnownMachine) -> Bool {
         var machine = machine
         if let before = machines[machine.id] {
             machine.teams.formUnion(before.teams)
@@ -92,12 +98,17 @@ public struct KnownMachines: Hashable, Sendable {
             if before.certificateEnd > machine.certificateEnd {
                 (machine.certificateEnd, machine.serial) = (before.certificateEnd, before.serial)
             }
+            var same = machine
+            same.lastSeen = before.lastSeen
+            let pause = machine.lastSeen.timeIntervalSince(before.lastSeen)
+            guard same != before || abs(pause) >= Self.resolution else { return false }
         }
         machines[machine.id] = machine
-        guard machines.count > KnownMachine.maximumCount else { return }
+        guard machines.count > KnownMachine.maximumCount else { return true }
         if let oldest = machines.values.min(by: { ($0.lastSeen, $0.id.uuidString) < ($1.lastSeen, $1.id.uuidString) }) {
             machines[oldest.id] = nil
         }
+        return true
     }
 
     /// The list and the account it is of, as a property list.

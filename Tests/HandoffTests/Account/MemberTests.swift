@@ -184,6 +184,21 @@ struct MemberTests {
         }
     }
 
+    @Test("renew their own certificates where they hold the account's key, without anybody")
+    func renewsItself() async throws {
+        try await withHosts { host in
+            let made = try host("a").create(name: "Ada")
+            let id = try #require(made.machines.first).machineID
+            try enrol(host("a"), by: host("a"), machineID: id, daysAgo: 350)
+            let old = try Identity.load(directory: host("a").identityDirectory)
+            let peer = try start(host("a"), "a")
+            #expect(await peer.logs("the certificate was renewed"))
+            let renewed = try Identity.load(directory: host("a").identityDirectory)
+            #expect(renewed.machineID == id && renewed.notAfter > old.notAfter)
+            await peer.stop()
+        }
+    }
+
     @Test("are given no certificate for another id, nor early, nor after a revocation")
     func refusals() async throws {
         try await withHosts { host in
