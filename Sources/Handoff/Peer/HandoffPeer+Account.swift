@@ -76,7 +76,8 @@ extension HandoffPeer {
         {
             await use(context.identity.with(discoveryKey: current))
             log(.info, "another discovery key: announced under a new name")
-            if announcedName != nil { try? announce() }
+            // Also where the first announcement is still on its way: it was made with the old key.
+            if !isStopping { try? announce() }
         }
         // What was seen may be known by a key that is new here.
         if !news.keys.isEmpty { for announced in Array(services.values) { found(announced.service) } }
