@@ -39,6 +39,7 @@ struct Discover {
     }
 
     func run() async throws -> ExitCode {
+        warnOfEnd()
         let peer = try visitor()
         try await peer.whileRunning {
             try await peer.lookAround(atMost: timeout)
@@ -49,6 +50,13 @@ struct Discover {
             try await watch(peer)
         }
         return .done
+    }
+
+    /// Says that this machine's certificate ends soon.
+    private func warnOfEnd() {
+        guard let machine = try? AccountVerbs.store().summary().machines.first, machine.isEnding(at: Date()) else { return }
+        let end = machine.notAfter.ISO8601Format()
+        StandardError.write("handoff: this machine's certificate ends on \(end): \(MachineSummary.renewalAdvice)\n")
     }
 
     private func visitor() throws -> HandoffPeer {

@@ -4,6 +4,26 @@ import Testing
 
 @Suite("Help")
 struct HelpTextTests {
+    @Test(
+        "of the verbs that begin with one word lists them",
+        arguments: [["account", "--help"], ["account", "-h"], ["help", "account"]]
+    )
+    func group(call: [String]) throws {
+        guard case .show(let text) = try sample.request(call) else { throw CancellationError() }
+        #expect(
+            text == """
+                Usage: jot account VERB [OPTIONS] [ARGUMENTS]
+
+                Verbs:
+                  account invite  Invite a machine
+                  account join    Join an account
+
+                `jot help account VERB` tells more.
+
+                """
+        )
+    }
+
     private func shown(_ arguments: String...) throws -> String {
         guard case .show(let text) = try sample.request(arguments) else { throw CommandFailure("not shown") }
         return text

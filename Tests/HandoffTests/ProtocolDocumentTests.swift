@@ -42,6 +42,21 @@ struct ProtocolDocumentTests {
         #expect(try BaseEncoding.hexadecimal(fixed.bytes) == vector("fixed key"))
     }
 
+    @Test("The vectors of the account's statements are what we make")
+    func statements() throws {
+        let accountHash = Crypto.sha256(Array("account".utf8))
+        let revocation = Revocation(
+            machine: try #require(UUID(uuidString: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff")),
+            serial: [1, 2],
+            date: 1_800_000_000
+        ) { _ in [] }
+        #expect(try BaseEncoding.hexadecimal(revocation.content) == vector("revocation"))
+        let signed = revocation.signedBytes(accountHash: accountHash)
+        #expect(try BaseEncoding.hexadecimal(Crypto.sha256(signed)) == vector("digest"))
+        let key = AccountAuthority.discoveryKey(ofGeneration: 2, scalar: Array(0..<32), accountHash: accountHash)
+        #expect(try BaseEncoding.hexadecimal(key) == vector("second key"))
+    }
+
     @Test("The frame of a ping is read as one")
     func frame() throws {
         let lines = try section("Test vectors").split(separator: "\n").filter { $0.hasPrefix("    ") }
@@ -64,11 +79,11 @@ struct ProtocolDocumentTests {
         let words = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             .split(whereSeparator: \.isWhitespace)
         process.waitUntilExit()
-        let values = try ["sl", "ah", "tm", "server name"].map { try vector($0) }
-        #expect(words.prefix(4).map(String.init) == values)
+        let values = try ["sl", "ah", "tm", "server name", "revocation", "digest", "second key"].map { try vector($0) }
+        #expect(words.prefix(7).map(String.init) == values)
         let frame = try section("Test vectors").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(frame.contains(words.dropFirst(4).joined(separator: " ")))
-        #expect(words.count == 4 + 4 + 0x47)
+        #expect(frame.contains(words.dropFirst(7).joined(separator: " ")))
+        #expect(words.count == 7 + 4 + 0x47)
     }
 
     @Test("The table of errors has our codes and their numbers, and no other")
@@ -97,7 +112,7 @@ struct ProtocolDocumentTests {
     func kinds() throws {
         let rows = try section("Messages").matches(of: /\n\| ((`\w+`(, )?)+) \|/)
         let kinds = rows.flatMap { $0.1.matches(of: /\w+/).map { String($0.0) } }
-        #expect(kinds.count == 17)
+        #expect(kinds.count == 20)
         for kind in kinds {
             // Without its keys a known kind is a violation, and not an unknown one; `unsupported` lacks one here, too.
             let body = try BinaryPropertyList.encode(.dictionary(["kind": .string(kind)]))

@@ -14,6 +14,15 @@ extension Program {
         return text + "\n`\(name) help VERB` tells more.\n"
     }
 
+    /// The help text of the verbs of two words that begin with one; nil where there are none.
+    func helpText(forGroup word: String) -> String? {
+        let group = verbs(ofGroup: word)
+        guard !group.isEmpty else { return nil }
+        return "Usage: \(name) \(word) VERB [OPTIONS] [ARGUMENTS]\n"
+            + Self.section("Verbs", group.map { ($0.name, $0.summary) })
+            + "\n`\(name) help \(word) VERB` tells more.\n"
+    }
+
     /// The help text of a verb.
     public func helpText(for verb: Verb) -> String {
         var text = "Usage: \(usage(of: verb))\n\n\(verb.summary).\n"

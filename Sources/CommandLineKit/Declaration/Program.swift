@@ -82,6 +82,7 @@ public struct Program: Sendable {
         case "help" where arguments.count == 1: return .show(helpText())
         case "help":
             let words = Array(arguments.dropFirst())
+            if words.count == 1, let text = helpText(forGroup: words[0]) { return .show(text) }
             return .show(helpText(for: try verb(of: words)))
         case "completion":
             guard let arguments = try Self.completion.parse(Array(arguments.dropFirst())) else {
@@ -93,6 +94,9 @@ public struct Program: Sendable {
         guard !first.hasPrefix("-") else {
             throw .usage("unknown option \(printable(first)): options stand after the verb")
         }
+        if arguments.count == 2, ["--help", "-h"].contains(arguments[1]), let text = helpText(forGroup: first) {
+            return .show(text)
+        }
         let verb = try verb(of: arguments)
         guard let parsed = try verb.parse(Array(arguments.dropFirst(verb.words.count))) else {
             return .show(helpText(for: verb))
@@ -102,13 +106,16 @@ public struct Program: Sendable {
 
     var allVerbs: [Verb] { verbs + [Self.completion] }
 
+    /// The verbs of two words that begin with one.
+    func verbs(ofGroup word: String) -> [Verb] { allVerbs.filter { $0.words.count > 1 && $0.words[0] == word } }
+
     private func verb(of arguments: [String]) throws(CommandFailure) -> Verb {
         if let verb = allVerbs.first(where: { arguments.starts(with: $0.words) }) { return verb }
-        let group = allVerbs.filter { $0.words.count > 1 && $0.words.first == arguments.first }
+        let word = arguments.first ?? ""
+        let group = verbs(ofGroup: word)
         if !group.isEmpty {
             throw .usage("say what to do: \(group.map(\.name).joined(separator: ", "))")
         }
-        let word = arguments.first ?? ""
         let suggestion = nearest(to: word, in: allVerbs.map(\.name) + ["help"]).map { ": did you mean \($0)?" }
         throw .usage("unknown verb “\(printable(word))”\(suggestion ?? "")")
     }

@@ -7,7 +7,8 @@ public struct AccountError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case exists, noAccount, noKey, invalidName, invalidTeam, wrongPassphrase, damaged, files
+            case exists, noAccount, noKey, noMachine, ambiguous, thisMachine, full, invalidName, invalidTeam,
+                wrongPassphrase, damaged, files
         }
 
         private let value: Value
@@ -20,6 +21,14 @@ public struct AccountError: Error, Equatable, CustomStringConvertible {
         public static let noAccount = Code(.noAccount)
         /// This machine is of an account, but does not hold the key that signs.
         public static let noKey = Code(.noKey)
+        /// No machine of the account is called that.
+        public static let noMachine = Code(.noMachine)
+        /// Several machines of the account are called that.
+        public static let ambiguous = Code(.ambiguous)
+        /// It is this very machine.
+        public static let thisMachine = Code(.thisMachine)
+        /// The account has revoked as many machines as it can.
+        public static let full = Code(.full)
         /// No account can have that name.
         public static let invalidName = Code(.invalidName)
         /// That is no team ID, or it is named twice, or there are too many.

@@ -20,7 +20,7 @@ extension AccountStore {
         guard try FileStatus.of(accountDirectory) != nil else {
             throw AccountError(.noKey, "this machine does not hold the account's key: there is nothing to back up")
         }
-        let authority = try AccountAuthority(directory: accountDirectory)
+        let authority = try currentAuthority()
         let name = path.split(separator: "/").last.map { String($0) } ?? path
         let directory = Directory.containing(path)
         do {
@@ -98,7 +98,9 @@ extension AccountStore {
             (try? Identity(unverifiedIn: directory)).map { MachineSummary($0, directory: directory) }
         }
         do {
-            for directory in directories + (holdsKey ? [accountDirectory] : []) {
+            let members = "\(configuration)/\(MemberFiles.directoryName)"
+            let hasMembers = try FileStatus.of(members) != nil
+            for directory in directories + (hasMembers ? [members] : []) + (holdsKey ? [accountDirectory] : []) {
                 // In one step out of the way of programs, then away.
                 try Directory.rename(directory, to: directory + Self.leavingSuffix)
                 try Directory.removeFlat(directory + Self.leavingSuffix)

@@ -37,7 +37,7 @@ extension AccountStore {
             }
             throw AccountError.noAccount
         }
-        let authority = try AccountAuthority(directory: accountDirectory)
+        let authority = try currentAuthority()
         guard let code = InvitationCode(bytes: Crypto.randomBytes(InvitationCode.byteCount)) else {
             preconditionFailure("as many bytes as a code has")
         }

@@ -55,7 +55,7 @@ public struct AccountStore: Sendable {
         let seconds = Int64(now.timeIntervalSince1970)
         let authority: AccountAuthority
         if try FileStatus.of(accountDirectory) != nil {
-            authority = try AccountAuthority(directory: accountDirectory)
+            authority = try currentAuthority()
         } else {
             guard AccountAuthority.isValid(name: name) else {
                 throw AccountError(
@@ -220,6 +220,16 @@ public struct MachineSummary: Hashable, Sendable {
     public let fingerprint: String
     /// Where its files are.
     public let directory: String
+
+    /// What to do about a certificate that ends soon.
+    public static let renewalAdvice =
+        "let an app run here and one on the machine with the account's key (notes run), on one network: it is renewed then; "
+        + "or enrol this machine again: handoff account join"
+
+    /// Whether the certificate ends so soon that it ought to have been renewed.
+    public func isEnding(at now: Date) -> Bool {
+        Renewal.isDue(end: Int64(notAfter.timeIntervalSince1970), now: Int64(now.timeIntervalSince1970))
+    }
 
     init(_ identity: Identity, directory: String) {
         team = identity.teamID

@@ -218,6 +218,7 @@ public final class Invitation: Sendable {
                     )
                 )
             )
+            remember(machine, granted.grant)
             try await confirm(machine, &channel)
             await channel.close()
             return machine
@@ -229,6 +230,25 @@ public final class Invitation: Sendable {
             onEvent(.turnedAway(host: host, error))
             return nil
         }
+    }
+
+    /// Notes the machine, so that it can be revoked by its name though no link to it ever stood.
+    private func remember(_ machine: NewMachine, _ grant: EnrolmentGrant) {
+        guard let id = UUID(uuidString: machine.machineID),
+            let certificate = Identity.validity(ofCertificate: grant.certificates[0])
+        else { return }
+        store.note(
+            KnownMachine(
+                id: id,
+                host: machine.host,
+                teams: Set(machine.teams),
+                lastSeen: wallClock(),
+                certificateEnd: Date(timeIntervalSince1970: TimeInterval(certificate.end)),
+                serial: certificate.serial,
+                holdsKey: nil
+            ),
+            accountHash: authority.accountHash
+        )
     }
 
     private func grant(_ request: EnrolmentRequest) throws -> (machineID: String, grant: EnrolmentGrant) {

@@ -328,9 +328,9 @@ actor Link {
             for waiter in measurementWaiters { _ = try? waiter.offer(()) }
             await owner.linkMeasured(self)
         case .activity(let request, _), .failure(let request, _), .unsupported(let request?, _),
-            .accept(let request), .decline(let request, _), .stream(let request, _):
+            .accept(let request), .decline(let request, _), .stream(let request, _), .certificate(let request, _):
             _ = try? requests[request]?.offer(message)
-        case .fetch(let request, _), .send(let request, _), .openStream(let request, _):
+        case .fetch(let request, _), .send(let request, _), .openStream(let request, _), .renew(let request, _):
             guard serving < Self.maximumServing else {
                 return await write(.failure(request: request, HandoffError(.refused, "too many requests at once")))
             }

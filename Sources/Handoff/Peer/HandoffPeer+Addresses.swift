@@ -75,7 +75,7 @@ extension HandoffPeer {
             let there = addresses.map { SocketAddress($0, port: place.port ?? $0.port) }
             if there.isEmpty {
                 dialFailed(target, with: .unknownHost)
-            } else if !spawn({ await self.dial(target, at: there) }) {
+            } else if !spawn({ await self.dial(target, at: there, keys: self.membership.discoveryKeys()) }) {
                 dialFailed(target, with: .busy)
             }
         }
@@ -131,11 +131,11 @@ extension HandoffPeer {
             dialDue()
             return changed()
         }
-        await dial(target, at: addresses)
+        await dial(target, at: addresses, keys: membership.discoveryKeys())
     }
 
     /// Keeps the address of a peer that was just linked.
-    func remember(_ peer: RemotePeer, over entry: LinkEntry) {
+    func rememberAddress(of peer: RemotePeer, over entry: LinkEntry) {
         guard let knownPeersFile, let listening = entry.listening else { return }
         let announced = peer.hello.service.flatMap { services[$0] }?.service.addresses ?? []
         let addresses =

@@ -127,7 +127,8 @@ extension HandoffPeer {
     /// The paired peers that are no visitors, with the link that stands for each.
     func linkedPeers() -> [(peer: RemotePeer, link: Link)] {
         links.values.compactMap { entry in
-            guard let peer = entry.peer, registry[peer.id] == entry.link.id else { return nil }
+            guard let peer = entry.peer, registry[peer.id] == entry.link.id, !isRevoked(entry.link.connection.peer)
+            else { return nil }
             return (peer, entry.link)
         }
     }

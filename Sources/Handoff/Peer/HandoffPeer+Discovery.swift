@@ -17,7 +17,11 @@ extension HandoffPeer {
         guard let port else { return }
         var generator = SystemRandomNumberGenerator()
         let salt = DiscoverySalt.make(using: &generator)
-        let record = tags.record(versions: HandoffConfiguration.versions, salt: salt, key: identity.discoveryKey)
+        let record = tags.record(
+            versions: HandoffConfiguration.versions,
+            salt: salt,
+            key: context.identity.discoveryKey
+        )
         let announcement = ServiceAnnouncement(
             instanceName: InstanceName.make(using: &generator),
             port: port,
@@ -83,7 +87,7 @@ extension HandoffPeer {
         schedule.lost(.service(name))
     }
 
-    private func found(_ service: DiscoveredService) {
+    func found(_ service: DiscoveredService) {
         guard service.instanceName != announcedName else { return }
         let record: AnnouncementRecord
         do {
@@ -92,12 +96,14 @@ extension HandoffPeer {
             log(.debug, "not a peer: \(error)", ["service": service.instanceName])
             return forget(service.instanceName)
         }
-        let match = tags.match(record, keys: [identity.discoveryKey])
+        let keys = membership.discoveryKeys()
+        let match = tags.match(record, keys: keys)
         let announced = AnnouncedService(
             service: service,
             account: match.account ? .match : .other,
             // The team's tag is keyed with the account's secret: another account's team cannot be told.
-            team: match.account ? (match.team ? .match : .other) : .unknown
+            team: match.account ? (match.team ? .match : .other) : .unknown,
+            discoveryKey: match.keyIndex.map { keys[$0] }
         )
         guard announced.isOurs else { return foundStranger(announced) }
         services[service.instanceName] = announced
@@ -129,7 +135,7 @@ extension HandoffPeer {
             var isTaken = true
             switch target {
             case .service(let name):
-                isTaken = spawn { await self.dial(target, at: self.services[name]?.service.addresses ?? []) }
+                isTaken = spawn { await self.dialService(name) }
             case .known(let machine, let port):
                 isTaken = spawn { await self.dialKnown(machine: machine, port: port) }
             case .place(let place): places[place.host, default: []].append(place)
@@ -143,8 +149,19 @@ extension HandoffPeer {
         dialAlarm.set(at: deadline) { [weak self] in await self?.dialDue() }
     }
 
+    private func dialService(_ name: String) async {
+        let announced = services[name]
+        let keys = [announced?.discoveryKey].compactMap(\.self)
+        await dial(.service(name), at: announced?.service.addresses ?? [], keys: keys)
+    }
+
     /// Dials a target, unless its peer is linked already, and serves the link to its end.
-    func dial(_ target: DialTarget, at addresses: [SocketAddress]) async {
+    ///
+    /// - Parameters:
+    ///   - target: What is dialled.
+    ///   - addresses: Where it is.
+    ///   - keys: The discovery keys it may have, the likeliest first; a machine that was off may have an older one.
+    func dial(_ target: DialTarget, at addresses: [SocketAddress], keys: [[UInt8]]) async {
         // One that is there no more leads nowhere.
         guard schedule.state(of: target) != nil else { return dialFailed(target, with: .unreachable) }
         if let peer = linkedPeer(at: addresses) {
@@ -153,20 +170,27 @@ extension HandoffPeer {
             dialDue()
             return changed()
         }
-        do {
-            let connection = try await Dialler.dial(
-                addresses,
-                applicationProtocol: Self.linkProtocol,
-                context: context,
-                clock: clock
-            )
-            schedule.dialEnded(target)
-            await serve(connection, role: .dialler, target: target)
-        } catch is CancellationError {
-            // The peer stops.
-        } catch {
-            dialFailed(target, with: PairingFailure(error))
+        var failure = PairingFailure.unreachable
+        for key in keys {
+            do {
+                let connection = try await Dialler.dial(
+                    addresses,
+                    applicationProtocol: Self.linkProtocol,
+                    context: context,
+                    discoveryKey: key,
+                    clock: clock
+                )
+                schedule.dialEnded(target)
+                return await serve(connection, role: .dialler, target: target)
+            } catch is CancellationError {
+                return  // the peer stops
+            } catch {
+                failure = PairingFailure(error)
+                // Only who has another key says so.
+                guard failure == .notOfThisAccount else { break }
+            }
         }
+        dialFailed(target, with: failure)
     }
 
     /// Notes a failed try and plans the next one.

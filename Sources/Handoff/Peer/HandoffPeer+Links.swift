@@ -15,7 +15,9 @@ extension HandoffPeer: LinkOwner {
         let policy = LinkPolicy(ourselves: id, teamID: identity.teamID, hello: hello)
         let link = Link(connection: connection, role: role, policy: policy, clock: clock, owner: self)
         links[link.id] = LinkEntry(link: link, target: target)
-        if target != nil { dialDue() }  // the next one\'s turn
+        if target != nil { dialDue() }  // the next one's turn
+        // It may have been revoked since its handshake.
+        if isRevoked(connection.peer) { spawn { await link.close(.refused(.revoked)) } }
         let end = await link.run()
         ended(link, end)
     }
@@ -30,7 +32,9 @@ extension HandoffPeer: LinkOwner {
             isVisitor: configuration.isVisitor,
             types: configuration.types,
             service: announcedName,
-            port: port
+            port: port,
+            holdsKey: membership.holdsKey,
+            revocations: latestRevocations
         )
     }
 
@@ -63,6 +67,10 @@ extension HandoffPeer: LinkOwner {
             log(.info, "paired", ["peer": "\(peer.id)", "peer.app": peer.hello.app])
         }
         await link.setOffers(currentOffers, revision: offersRevision)
+        rememberMachine(of: peer, over: link)
+        await tellStatements(over: link)
+        await receive(peer.hello.revocations, keys: [], from: peer)
+        renewIfDue()
         changed()
     }
 
@@ -85,6 +93,12 @@ extension HandoffPeer: LinkOwner {
                 await link.serve { await self.answer(request, stream: source, to: peer, over: link.connection) }
             }
             if !isTaken { await link.serve { [tooBusy] in .failure(request: request, tooBusy) } }
+        case .renew(let request, let csr):
+            let isTaken = spawn {
+                await link.serve { await self.answer(request, renewal: csr, of: link.connection.peer) }
+            }
+            if !isTaken { await link.serve { [tooBusy] in .failure(request: request, tooBusy) } }
+        case .revocations(let revocations, let keys): await receive(revocations, keys: keys, from: peer)
         case .continued(let activity): continued(activity, at: peer.id)
         case .failed(let activity, let error): failed(activity, at: peer.id, with: error)
         case .update(let activity): originChanged(activity, at: peer.id)
@@ -103,7 +117,7 @@ extension HandoffPeer: LinkOwner {
         if let service = peer.hello.service, isAnnounced(service, from: entry.link.connection) {
             schedule.linked(.service(service), to: peer.id)
         }
-        remember(peer, over: entry)
+        rememberAddress(of: peer, over: entry)
     }
 
     /// True where a peer's word on its announced name fits the address it came from: it only saves a dial.
@@ -188,6 +202,7 @@ extension HandoffPeer: LinkOwner {
             return
         }
         failSends(to: peer.id)
+        rememberMachine(of: peer, over: link)
         log(.info, "link ended", ["peer": "\(peer.id)", "reason": end.failure.rawValue])
         if case .bye(.duplicate) = end {
             superseded = superseded.filter { $0.value > clock.now }

@@ -20,7 +20,10 @@ public actor HandoffPeer {
     nonisolated let lane = CallbackLane()
     weak let application: (any HandoffApplication)?
 
-    let context: TLSContext
+    /// Who was revoked, and the account's discovery keys.
+    nonisolated let membership: Membership
+    /// The identity as it is now: its certificate may have been renewed, and its discovery key replaced.
+    var context: TLSContext
     let tags: DiscoveryTags
     let discovery: any Discovery
     /// Work that run() takes into its task group: the links, the dials, the answers.
@@ -65,8 +68,14 @@ public actor HandoffPeer {
     var tokenAlarm: Alarm
     /// How many streams are being served, for each peer.
     var servedStreams: [PeerID: Int] = [:]
+    /// Streams that are open here, as far as anybody uses them.
+    var streams: [WatchedStream] = []
+    var listener: Listener?
     /// A visitor's, which listens only while it has a stream to give.
     var streamListener: Listener?
+
+    var renewalAlarm: Alarm
+    var isRenewing = false
 
     var fetching: Task<ContinuedActivity, any Error>?
     /// How many activities that peers sent are being taken over.
@@ -101,7 +110,7 @@ public actor HandoffPeer {
     ///   - wallClock: What expiration dates are compared with.
     ///   - log: Where log lines go.
     /// - Throws: `TransportError` where the identity cannot be used; ``HandoffError/Code/notPaired`` where its
-    ///   certificate names no machine.
+    ///   certificate names no machine; ``AccountError`` or ``IdentityError`` where it cannot be read who was revoked.
     public init(
         configuration: HandoffConfiguration,
         identity: Identity,
@@ -136,7 +145,9 @@ public actor HandoffPeer {
         self.wallClock = wallClock
         self.log = log
         id = PeerID(machine: machine, instance: InstanceID(using: &generator))
-        context = try TLSContext(identity: identity)
+        membership = try Membership(identity, now: Int64(wallClock().timeIntervalSince1970))
+        let current = membership.discoveryKeys().first ?? identity.discoveryKey
+        context = try Self.makeContext(identity.with(discoveryKey: current), membership)
         tags = DiscoveryTags(accountHash: identity.accountHash, team: team) {
             Crypto.hmacSHA256(key: $0, message: $1)
         }
@@ -145,6 +156,7 @@ public actor HandoffPeer {
         expiryAlarm = Alarm(clock: clock)
         updateAlarm = Alarm(clock: clock)
         tokenAlarm = Alarm(clock: clock)
+        renewalAlarm = Alarm(clock: clock)
     }
 
     /// Announces, browses, listens and links until ``stop()`` is called or the task is cancelled.
@@ -152,7 +164,9 @@ public actor HandoffPeer {
     /// - Throws: `TransportError` with code `portInUse` where no port is free; `CancellationError`.
     public func run() async throws {
         let listener = try await listen()
+        self.listener = listener
         port = listener?.port
+        renewIfDue()
         let outcome: Result<Void, any Error>
         do {
             try announce()
@@ -176,6 +190,7 @@ public actor HandoffPeer {
             group.addTask { try await self.followDiscovery() }
             group.addTask { await self.followNetworks() }
             group.addTask { await self.recallPeers() }
+            group.addTask { await self.followAccount() }
             if let listener {
                 group.addTask { try await self.accept(from: listener) }
             }
@@ -189,6 +204,7 @@ public actor HandoffPeer {
         expiryAlarm.cancel()
         updateAlarm.cancel()
         tokenAlarm.cancel()
+        renewalAlarm.cancel()
     }
 
     private func listen() async throws -> Listener? {
@@ -302,6 +318,8 @@ struct AnnouncedService: Sendable {
     let service: DiscoveredService
     let account: PeerStatus.Match
     let team: PeerStatus.Match
+    /// The account's discovery key that it was made with.
+    let discoveryKey: [UInt8]?
 
     var isOurs: Bool { account == .match && team == .match }
 }
@@ -322,4 +340,6 @@ struct LinkEntry: Sendable {
     var hasToldOffers = false
     /// True while a job waits that will tell the other end what is offered here.
     var isTelling = false
+    /// True once the other end knows that it is paired: before, nothing but offers may be said.
+    var isConfirmed = false
 }

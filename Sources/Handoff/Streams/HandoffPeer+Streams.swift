@@ -55,6 +55,7 @@ extension HandoffPeer {
                 throw HandoffError(.notPaired, "the stream leads to another machine", pairing: .otherMachine)
             }
             let stream = try await dialled.makeStream()
+            try watch(stream)
             try await stream.write(StreamFrame.opening(ticket.token))
             return (stream, ticket)
         } catch let error as TransportError {
@@ -145,7 +146,7 @@ extension HandoffPeer {
 
     /// Runs a stream that another machine has dialled.
     func serveStream(on connection: Connection) async {
-        guard let stream = try? await connection.makeStream() else { return }
+        guard let stream = try? await connection.makeStream(), (try? watch(stream)) != nil else { return }
         let place = connection.remoteAddress.host
         guard let grant = await redeem(stream, at: place) else { return stream.abort() }
         let peer = grant.peer.id

@@ -39,6 +39,13 @@ struct AccountInvitation {
             """
         )
         StandardError.write("compare the fingerprint with the one over there\n")
+        for other in try store.members(host: hostName())
+        where other.host == machine.host && other.machineID != machine.machineID && other.revoked == nil {
+            StandardError.write(
+                "another machine of that name is of the account; if it was this one before, run: "
+                    + "handoff account revoke \(other.machineID)\n"
+            )
+        }
         return .done
     }
 

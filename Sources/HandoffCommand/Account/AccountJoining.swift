@@ -29,7 +29,8 @@ struct AccountJoining {
         for machine in joined.replaced {
             StandardError.write(
                 "this replaces machine \(machine.machineID) of the account “\(printable(machine.accountName))”, which peers "
-                    + "still trust until \(machine.notAfter.ISO8601Format()) unless it is revoked; its key is gone from here\n"
+                    + "still trust until \(machine.notAfter.ISO8601Format()); on the machine that holds that account's key, "
+                    + "run: handoff account revoke \(machine.machineID)\n"
             )
         }
         return .done

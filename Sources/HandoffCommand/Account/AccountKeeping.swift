@@ -17,7 +17,7 @@ enum AccountKeeping {
         "Remove this machine's identities",
         discussion: """
             Peers that run here have to be started again before it shows. Other machines still trust whoever has a copy \
-            of what was removed, until its time is over.
+            of what was removed, until its time is over or it is revoked on the machine with the account's key.
             """,
         options: [.flag("give-up-key", "Remove the account's key as well, which is gone without a backup")],
         examples: [Example("handoff account leave", "Make this machine one of no account")]
@@ -26,6 +26,12 @@ enum AccountKeeping {
         for machine in machines {
             try StandardOutput.write(
                 "left: machine \(machine.machineID) of the account “\(printable(machine.accountName))”\n"
+            )
+        }
+        // Without the key there is nobody any more who could revoke.
+        for id in Set(machines.map(\.machineID)).sorted() where !arguments.has("give-up-key") {
+            StandardError.write(
+                "so that no copy of its keys is of use, run on the machine with the account's key: handoff account revoke \(id)\n"
             )
         }
         return .done

@@ -4,7 +4,7 @@ import Handoff
 
 /// The verbs of `handoff account`.
 enum AccountVerbs {
-    static let all = [create, show, invite, join] + AccountKeeping.all
+    static let all = [create, show, peers, invite, join, AccountRevoking.verb] + AccountKeeping.all
 
     private static let team = Option.value(
         "team",
@@ -54,6 +54,33 @@ enum AccountVerbs {
             try StandardOutput.writeJSON(listing)
         } else {
             try StandardOutput.write(listing.text())
+        }
+        return .done
+    }
+
+    private static let peers = Verb(
+        "account peers",
+        "Show the machines of the account that this one knows",
+        discussion: """
+            Lists this machine, those that it had links to, those that it invited, and those that were revoked. The name \
+            of a host is what that machine calls itself. The machine with the account's key renews the certificates of \
+            the others, over links, in the last 60 days before they end.
+            """,
+        options: [.flag("json", "Print one JSON document")],
+        examples: [
+            Example("handoff account peers", "Show them"),
+            Example(
+                "handoff account peers --json | jq -r '.machines[] | select(.revoked == null).host'",
+                "Show hosts alone"
+            ),
+        ]
+    ) { arguments in
+        let listing = MemberListing(try store().members(host: hostName()))
+        if arguments.has("json") {
+            try StandardOutput.writeJSON(listing)
+        } else {
+            let terminal = Terminal.standardOutput(environment: ProcessInfo.processInfo.environment)
+            try StandardOutput.write(listing.table(width: terminal.width))
         }
         return .done
     }

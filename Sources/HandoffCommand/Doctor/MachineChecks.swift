@@ -5,9 +5,6 @@ import Handoff
 
 /// What can be said of this machine without asking anybody.
 struct MachineChecks {
-    /// From when on the end of a certificate is told (in seconds): time enough to meet the machine with the key.
-    static let warningTime: TimeInterval = 60 * 24 * 60 * 60
-
     let store: AccountStore
     let now: Date
 
@@ -37,7 +34,21 @@ struct MachineChecks {
         guard !account.machines.isEmpty else {
             return [.error("identity", "there is an account, and no identity", do: "run: handoff account create")]
         }
+        // What cannot be read keeps every app from starting, and is told as an error.
+        let members: [AccountMember]
+        do {
+            members = try store.members(host: hostName())
+        } catch {
+            return [Self.finding(for: error)]
+        }
         return account.machines.map { machine in
+            guard members.first(where: { $0.machineID == machine.machineID })?.revoked == nil else {
+                return .error(
+                    "identity",
+                    "machine \(machine.machineID) of the account “\(machine.accountName)” was revoked",
+                    do: "enrol this machine again: handoff account join"
+                )
+            }
             do {
                 _ = try Identity.load(directory: machine.directory)
             } catch {
@@ -46,8 +57,8 @@ struct MachineChecks {
             let message =
                 "machine \(machine.machineID) of the account “\(machine.accountName)”, team \(machine.team), "
                 + "valid until \(Self.text(machine.notAfter))"
-            guard machine.notAfter.timeIntervalSince(now) < Self.warningTime else { return .ok("identity", message) }
-            return .warning("identity", message, do: "enrol this machine again before then: handoff account join")
+            guard machine.isEnding(at: now) else { return .ok("identity", message) }
+            return .warning("identity", message, do: MachineSummary.renewalAdvice)
         }
     }
 

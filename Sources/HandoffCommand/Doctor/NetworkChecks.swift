@@ -136,6 +136,12 @@ struct NetworkChecks {
         case .refused where status.account == .other || status.team == .other:
             // Somebody else's machines are nobody's fault.
             return .ok("peers", "\(name)\(place) is not ours: \(status.reason?.description ?? "another account")")
+        case .refused where status.reason == .revoked:
+            return .warning(
+                "peers",
+                "\(name)\(place) is not paired: it or this machine was revoked",
+                do: "see which: handoff account peers"
+            )
         case .refused:
             return .error("peers", "\(name)\(place) is not paired", do: status.reason?.description)
         case .unreachable:

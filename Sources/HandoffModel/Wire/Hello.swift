@@ -20,6 +20,12 @@ public struct Hello: Hashable, Sendable {
     public let service: String?
     /// The port it listens on, at which it can be dialled again where nothing announces it; nil for a visitor.
     public let port: UInt16?
+    /// Whether the machine holds the account's key, and so renews certificates.
+    public let holdsKey: Bool
+    /// The machines that the account has revoked last, not yet verified.
+    ///
+    /// The rest follows in `revocations`, at most ``Revocation/maximumInHello`` are here.
+    public let revocations: [Revocation]
 
     /// The longest app id, name and host in bytes of UTF-8 (docs/protocol.md, "Messages").
     public static let maximumNameSize = 255
@@ -36,7 +42,9 @@ public struct Hello: Hashable, Sendable {
         isVisitor: Bool,
         types: [String],
         service: String?,
-        port: UInt16? = nil
+        port: UInt16? = nil,
+        holdsKey: Bool = false,
+        revocations: [Revocation] = []
     ) {
         self.versions = versions
         self.instance = instance
@@ -47,6 +55,8 @@ public struct Hello: Hashable, Sendable {
         self.types = types
         self.service = service
         self.port = port
+        self.holdsKey = holdsKey
+        self.revocations = revocations
     }
 
     init?(_ value: PropertyList) {
@@ -57,7 +67,14 @@ public struct Hello: Hashable, Sendable {
             let host = value["host"]?.stringValue, host.utf8.count <= Self.maximumNameSize
         else { return nil }
         let types = value["types"]?.arrayValue ?? []
-        guard types.count <= Self.maximumTypeCount else { return nil }
+        guard types.count <= Self.maximumTypeCount,
+            let revocations: [Revocation] = AccountStatements.statements(
+                value["revocations"],
+                atMost: Revocation.maximumInHello
+            )
+        else { return nil }
+        self.revocations = revocations
+        holdsKey = value["signs"]?.booleanValue ?? false
         self.versions = versions
         self.instance = instance
         self.app = app
@@ -77,6 +94,8 @@ public struct Hello: Hashable, Sendable {
         ]
         if let service { fields["service"] = .string(service) }
         if let port { fields["port"] = .integer(Int(port)) }
+        if holdsKey { fields["signs"] = true }
+        if !revocations.isEmpty { fields["revocations"] = AccountStatements.list(revocations) }
         return fields
     }
 }

@@ -32,6 +32,12 @@ public enum Message: Hashable, Sendable {
     case openStream(request: Int, StreamSource)
     /// Answers `openStream`.
     case stream(request: Int, StreamTicket)
+    /// Tells what the account has said to its machines, as far as the other end may not know it.
+    case revocations([Revocation], keys: [DiscoveryKeyStatement])
+    /// Asks whoever holds the account's key for a new certificate; a request.
+    case renew(request: Int, certificateRequest: [UInt8])
+    /// Answers `renew`: the certificate in DER.
+    case certificate(request: Int, [UInt8])
     /// Answers a kind that the sender does not know, naming the request where there is one.
     case unsupported(request: Int?, kind: String)
     /// Ends the link, with the reason.
@@ -82,6 +88,15 @@ public enum Message: Hashable, Sendable {
             ["kind": "openStream", "request": .integer(request), "blob": blob.propertyList]
         case .stream(let request, let ticket):
             ticket.propertyList.merging(["kind": "stream", "request": .integer(request)]) { $1 }
+        case .revocations(let revocations, let keys):
+            [
+                "kind": "revocations", "revocations": AccountStatements.list(revocations),
+                "keys": AccountStatements.list(keys),
+            ]
+        case .renew(let request, let csr):
+            ["kind": "renew", "request": .integer(request), "csr": .data(Data(csr))]
+        case .certificate(let request, let certificate):
+            ["kind": "certificate", "request": .integer(request), "certificate": .data(Data(certificate))]
         case .unsupported(let request, let kind):
             ["kind": "unsupported", "unsupported": .string(kind)].merging(
                 request.map { ["request": .integer($0)] } ?? [:]
@@ -122,6 +137,9 @@ public enum ReceivedMessage: Hashable, Sendable {
     /// The reader of a known kind's fields, which finds nil where one is missing; nil for an unknown kind.
     private static func known(_ kind: String, _ value: PropertyList, request: Int?) -> (() -> Message?)? {
         func uuid(_ key: String) -> UUID? { value[key]?.stringValue.flatMap { UUID(uuidString: $0) } }
+        func der(_ key: String) -> [UInt8]? {
+            value[key]?.dataValue.flatMap { $0.count <= EnrolmentMessage.maximumCertificate ? Array($0) : nil }
+        }
         func sequence() -> Int? { value["sequence"]?.integerValue }
         switch kind {
         case "hello": return { Hello(value).map { .hello($0) } }
@@ -161,11 +179,26 @@ public enum ReceivedMessage: Hashable, Sendable {
             }
         case "stream":
             return { request.flatMap { number in StreamTicket(value).map { .stream(request: number, $0) } } }
+        case "revocations": return { statements(value) }
+        case "renew":
+            return {
+                request.flatMap { number in der("csr").map { .renew(request: number, certificateRequest: $0) } }
+            }
+        case "certificate":
+            return { request.flatMap { number in der("certificate").map { .certificate(request: number, $0) } } }
         case "unsupported":
             return { value["unsupported"]?.stringValue.map { .unsupported(request: request, kind: $0) } }
         case "bye": return { value["reason"]?.stringValue.map { .bye(ByeReason(wire: $0)) } }
         default: return nil
         }
+    }
+
+    private static func statements(_ value: PropertyList) -> Message? {
+        guard let list = value["revocations"],
+            let revocations: [Revocation] = AccountStatements.statements(list),
+            let keys: [DiscoveryKeyStatement] = AccountStatements.statements(value["keys"])
+        else { return nil }
+        return .revocations(revocations, keys: keys)
     }
 
     private static func offers(_ value: PropertyList) -> Message? {

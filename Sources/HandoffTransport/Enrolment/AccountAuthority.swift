@@ -41,6 +41,11 @@ package struct AccountAuthority: Sendable {
         self.discoveryKey = discoveryKey
     }
 
+    /// The same account with another discovery key, 32 bytes.
+    package func with(discoveryKey: [UInt8]) -> AccountAuthority {
+        AccountAuthority(key: key, certificate: certificate, discoveryKey: discoveryKey)
+    }
+
     /// Makes a new account.
     ///
     /// - Parameters:
@@ -87,11 +92,18 @@ package struct AccountAuthority: Sendable {
         [
             PrivateFile(name: File.key, isSecret: true, bytes: key.pem),
             PrivateFile(name: File.certificate, isSecret: false, bytes: certificate.pem),
-            PrivateFile(name: File.discoveryKey, isSecret: true, bytes: Self.text(ofDiscoveryKey: discoveryKey)),
+            Self.file(ofDiscoveryKey: discoveryKey),
         ]
     }
 
-    static func text(ofDiscoveryKey key: [UInt8]) -> [UInt8] { Array((BaseEncoding.hexadecimal(key) + "\n").utf8) }
+    /// The file of a discovery key, for the account's directory and those of identities.
+    package static func file(ofDiscoveryKey key: [UInt8]) -> PrivateFile {
+        PrivateFile(
+            name: File.discoveryKey,
+            isSecret: true,
+            bytes: Array((BaseEncoding.hexadecimal(key) + "\n").utf8)
+        )
+    }
 
     /// Issues a machine's certificate for the key in a certificate request; whatever else that asks for is ignored.
     ///

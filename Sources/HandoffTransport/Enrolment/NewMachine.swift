@@ -9,16 +9,7 @@ package struct NewMachine: Sendable {
     package init() {}
 
     /// A certificate request for the key in DER (PKCS#10); it asks for nothing and names nobody.
-    package func certificateRequest() -> [UInt8] {
-        guard let request = X509_REQ_new() else { preconditionFailure("out of memory") }
-        defer { X509_REQ_free(request) }
-        let length = key.withHandle { key in
-            X509_REQ_set_pubkey(request, key)
-            return X509_REQ_sign(request, key, EVP_sha256())
-        }
-        precondition(length > 0, "OpenSSL does not sign")
-        return written { i2d_X509_REQ_bio($0, request) } ?? []
-    }
+    package func certificateRequest() -> [UInt8] { key.certificateRequest() }
 
     /// Checks what an account has issued for the key as a peer would.
     ///
@@ -43,19 +34,43 @@ package struct NewMachine: Sendable {
     }
 }
 
+extension PrivateKey {
+    /// A certificate request for the key in DER (PKCS#10); it asks for nothing and names nobody.
+    func certificateRequest() -> [UInt8] {
+        guard let request = X509_REQ_new() else { preconditionFailure("out of memory") }
+        defer { X509_REQ_free(request) }
+        let length = withHandle { key in
+            X509_REQ_set_pubkey(request, key)
+            return X509_REQ_sign(request, key, EVP_sha256())
+        }
+        precondition(length > 0, "OpenSSL does not sign")
+        return written { i2d_X509_REQ_bio($0, request) } ?? []
+    }
+}
+
 extension Identity {
+    /// A certificate request for the machine's key in DER, for a new certificate in place of its own.
+    package func certificateRequest() -> [UInt8] { privateKey.certificateRequest() }
+
+    /// The certificate's file, for the identity's directory.
+    package var certificateFile: PrivateFile {
+        PrivateFile(name: "certificate.pem", isSecret: false, bytes: certificate.pem)
+    }
+
     /// The identity's files, for its directory.
     package var files: [PrivateFile] {
         [
             PrivateFile(name: "key.pem", isSecret: true, bytes: privateKey.pem),
-            PrivateFile(name: "certificate.pem", isSecret: false, bytes: certificate.pem),
+            certificateFile,
             PrivateFile(name: "account.pem", isSecret: false, bytes: account.pem),
-            PrivateFile(
-                name: "discovery.key",
-                isSecret: true,
-                bytes: AccountAuthority.text(ofDiscoveryKey: discoveryKey)
-            ),
+            AccountAuthority.file(ofDiscoveryKey: discoveryKey),
         ]
+    }
+
+    /// What a certificate in DER says of its end, in seconds since 1970, and its serial number; nil where it is none.
+    package static func validity(ofCertificate der: [UInt8]) -> (end: Int64, serial: [UInt8])? {
+        guard let certificate = Certificate(der: der) else { return nil }
+        return (certificate.notAfter, BaseEncoding.decodeHexadecimal(certificate.serial) ?? [])
     }
 
     /// The account's name for people; its certificate alone tells it.

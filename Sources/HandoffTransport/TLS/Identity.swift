@@ -18,6 +18,9 @@ public struct Identity: Sendable {
     /// When the certificate's time is over, in seconds since 1970.
     public let notAfter: Int64
 
+    /// The directory that it was loaded from; nil where it is in memory alone.
+    package private(set) var directory: String?
+
     let certificate: Certificate
     let privateKey: PrivateKey
     let account: Certificate
@@ -31,8 +34,9 @@ public struct Identity: Sendable {
     /// - Parameter directory: The directory's path.
     /// - Throws: `IdentityError`.
     public static func load(directory: String) throws -> Identity {
-        let identity = try Identity(unverifiedIn: directory)
+        var identity = try Identity(unverifiedIn: directory)
         try identity.verify(directory: directory)
+        identity.directory = directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
         return identity
     }
 
@@ -70,8 +74,42 @@ public struct Identity: Sendable {
         notAfter = certificate.notAfter
     }
 
+    /// The same machine with another discovery key of the account, 32 bytes.
+    package func with(discoveryKey: [UInt8]) -> Identity {
+        replacing(certificate, discoveryKey: discoveryKey)
+    }
+
+    /// The same machine with a certificate that the account has issued instead of its own.
+    ///
+    /// - Parameters:
+    ///   - der: The certificate in DER.
+    ///   - now: The time by which its dates are judged, in seconds since 1970; nil for the system's.
+    /// - Throws: `IdentityError` where no peer would accept it, it is another machine's or team's, or ends no later.
+    package func renewed(with der: [UInt8], now: Int64? = nil) throws -> Identity {
+        guard let issued = Certificate(der: der) else {
+            throw IdentityError(.malformed, "what was issued is not a certificate")
+        }
+        let renewed = replacing(issued, discoveryKey: discoveryKey)
+        try renewed.verify(directory: "the renewed identity", now: now)
+        guard renewed.machineID == machineID, renewed.teamID == teamID, renewed.notAfter > notAfter else {
+            throw IdentityError(.malformed, "what was issued is no renewal of this machine's certificate")
+        }
+        return renewed
+    }
+
+    private func replacing(_ certificate: Certificate, discoveryKey: [UInt8]) -> Identity {
+        var identity = Identity(
+            certificate: certificate,
+            privateKey: privateKey,
+            account: account,
+            discoveryKey: discoveryKey
+        )
+        identity.directory = directory
+        return identity
+    }
+
     /// Checks it as a peer would.
-    func verify(directory: String) throws {
+    func verify(directory: String, now: Int64? = nil) throws {
         let path = "\(directory)/certificate.pem"
         guard privateKey.matches(certificate) else {
             throw IdentityError(.keyMismatch, "\(directory)/key.pem is not the key of certificate.pem")
@@ -82,7 +120,7 @@ public struct Identity: Sendable {
         guard !machineID.isEmpty else {
             throw IdentityError(.malformed, "\(path) has to have one SAN URI handoff:machine:<uuid>")
         }
-        switch TrustStore(account: account).judge(certificate) {
+        switch TrustStore(account: account).judge(certificate, at: now) {
         case nil: return
         case .certificateExpired:
             throw IdentityError(.expired, "\(path) has expired; enrol this machine again: handoff account join")

@@ -2,16 +2,16 @@ import Glibc
 import HandoffSupport
 
 /// The directory that holds a machine's identity: reads its files, and insists that nobody else can.
-struct IdentityDirectory {
+package struct IdentityDirectory {
     /// Certificates and keys are about 1 KiB; whatever is larger is something else.
-    private static let largestFile = 64 * 1024
+    package static let largestFile = 64 * 1024
 
-    let path: String
+    package let path: String
 
     /// Opens the directory.
     ///
     /// - Throws: `IdentityError` where it is missing or open to others.
-    init(path: String) throws {
+    package init(path: String) throws {
         self.path = path
         var status = stat()
         guard stat(path, &status) == 0 else { throw Self.missing("", in: path, code: errno) }
@@ -26,8 +26,9 @@ struct IdentityDirectory {
     /// - Parameters:
     ///   - name: The file's name.
     ///   - isSecret: True where nobody else may be able to read it.
+    ///   - limit: The most that it may hold, in bytes.
     /// - Throws: `IdentityError`.
-    func read(_ name: String, isSecret: Bool) throws -> [UInt8] {
+    package func read(_ name: String, isSecret: Bool, atMost limit: Int = largestFile) throws -> [UInt8] {
         let file = "\(path)/\(name)"
         let number = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { throw Self.missing(name, in: path, code: errno) }
@@ -37,9 +38,9 @@ struct IdentityDirectory {
             throw IdentityError(.malformed, "\(file) is not a regular file")
         }
         if isSecret { try Self.check(status, path: file, mode: "600") }
-        guard status.st_size <= Self.largestFile else { throw IdentityError(.malformed, "\(file) is too large") }
+        guard status.st_size <= limit else { throw IdentityError(.malformed, "\(file) is too large") }
 
-        var bytes = [UInt8](repeating: 0, count: Self.largestFile)
+        var bytes = [UInt8](repeating: 0, count: limit)
         var count = 0
         while count < bytes.count {
             let result = bytes.withUnsafeMutableBytes { buffer in
@@ -60,13 +61,23 @@ struct IdentityDirectory {
     /// Reads the account's discovery key.
     ///
     /// - Throws: `IdentityError`.
-    func readDiscoveryKey() throws -> [UInt8] {
+    package func readDiscoveryKey() throws -> [UInt8] {
         let digits = String(decoding: try read("discovery.key", isSecret: true), as: UTF8.self)
         guard digits.hasSuffix("\n"), let key = BaseEncoding.decodeHexadecimal(digits.dropLast()), key.count == 32
         else {
             throw IdentityError(.malformed, "\(path)/discovery.key is not 64 hexadecimal digits and a newline")
         }
         return key
+    }
+
+    /// Reads which account the directory belongs to: SHA-256 of the key in `account.pem`, 32 bytes.
+    ///
+    /// - Throws: `IdentityError`.
+    package func readAccountHash() throws -> [UInt8] {
+        guard let account = Certificate(pem: try read(AccountAuthority.File.certificate, isSecret: false)) else {
+            throw IdentityError(.malformed, "\(path)/\(AccountAuthority.File.certificate) is not a PEM certificate")
+        }
+        return account.publicKeyHash
     }
 
     private static func check(_ status: stat, path: String, mode: String) throws {

@@ -25,7 +25,11 @@ struct TrustStore: ~Copyable {
     }
 
     /// Judges a certificate outside of a handshake; nil means it is good.
-    func judge(_ certificate: Certificate) -> TransportError.Code? {
+    ///
+    /// - Parameters:
+    ///   - certificate: The certificate.
+    ///   - now: The time, in seconds since 1970; nil for the system's.
+    func judge(_ certificate: Certificate, at now: Int64? = nil) -> TransportError.Code? {
         guard let context = X509_STORE_CTX_new() else { preconditionFailure("out of memory") }
         defer {
             X509_STORE_CTX_free(context)
@@ -33,6 +37,7 @@ struct TrustStore: ~Copyable {
         }
         return certificate.withHandle { certificate in
             guard X509_STORE_CTX_init(context, store, certificate, nil) == 1 else { return .badCertificate }
+            if let now { X509_STORE_CTX_set_time(context, 0, time_t(now)) }
             guard X509_verify_cert(context) != 1 else { return nil }
             return TransportError.Code(verification: X509_STORE_CTX_get_error(context))
         }
