@@ -35,12 +35,13 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
-        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CNetlink", providers: [.apt(["linux-libc-dev"])]),
-        .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
 
-        library("HandoffSupport", []),
+        library("HandoffSupport", ["CEpoll"]),
         library("HandoffModel", ["HandoffSupport"]),
         library("HandoffTransport", ["HandoffSupport", "COpenSSL"]),
         library("HandoffDiscovery", ["HandoffSupport", "CAvahi"]),

@@ -42,7 +42,7 @@ public struct MonotonicClock: Sendable {
                 let timer = DispatchSource.makeTimerSource(queue: QuietExecutor.shared.queue)
                 let nanoseconds = Int(min(span, .seconds(1 << 30)) / .nanoseconds(1))
                 timer.schedule(deadline: .now() + .nanoseconds(nanoseconds), leeway: .nanoseconds(0))
-                try await OneShotSource(timer).wait(keeping: ())
+                try await OneShotTimer(timer).wait()
             }
         )
     }()

@@ -1,31 +1,27 @@
-public import Dispatch
-
 /// What a file descriptor can be waited for.
 public enum Readiness: Sendable {
     /// There is something to read, or the end.
     case readable
-    /// There is room to write.
+    /// There is room to write, or nobody reads any more.
     case writable
 
     /// Waits once until a descriptor is ready.
     ///
     /// - Parameters:
-    ///   - descriptor: The descriptor, lent until this returns.
-    ///   - owner: Who closes it; kept alive until the kernel has let go of it.
+    ///   - descriptor: The descriptor, lent until this returns; nobody else waits for the same of it.
+    ///   - owner: Who closes it; kept alive until nobody waits any more.
     /// - Throws: `CancellationError` when the task is cancelled.
     public func wait(for descriptor: CInt, of owner: some AnyObject & Sendable) async throws {
-        try await OneShotSource(makeSource(for: descriptor, queue: QuietExecutor.shared.queue)).wait(keeping: owner)
-    }
-
-    /// Makes a source that is neither given its handlers nor activated.
-    ///
-    /// - Parameters:
-    ///   - descriptor: The descriptor; it may be closed only after the source's cancel handler has run.
-    ///   - queue: Where the handlers run.
-    public func makeSource(for descriptor: CInt, queue: DispatchQueue) -> any DispatchSourceProtocol {
-        switch self {
-        case .readable: DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        case .writable: DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Poller.shared.wait(for: self, of: descriptor, on: QuietExecutor.shared.queue) { continuation.resume() }
+                // It may have been cancelled before there was anything to hurry.
+                if Task.isCancelled { Poller.shared.hurry(self, of: descriptor) }
+            }
+        } onCancel: {
+            Poller.shared.hurry(self, of: descriptor)
         }
+        withExtendedLifetime(owner) {}
+        try Task.checkCancellation()
     }
 }

@@ -1,5 +1,4 @@
 import Dispatch
-import Glibc
 public import HandoffSupport
 
 /// Discovery by mDNS and DNS-SD through avahi-daemon.
@@ -46,7 +45,7 @@ public final class AvahiDiscovery: Discovery {
             waiters.refuse(.ended)
         }
         try await withTaskCancellationHandler {
-            try startThread {
+            try start {
                 let engine = AvahiEngine(
                     type: type,
                     mailbox: mailbox,
@@ -61,6 +60,14 @@ public final class AvahiDiscovery: Discovery {
         } onCancel: {
             mailbox.stop()
             DispatchQueue.global().asyncAfter(deadline: .now() + Self.stopLimit) { outcome.set(.success(())) }
+        }
+    }
+
+    private func start(_ thread: @escaping @Sendable () -> Void) throws(DiscoveryError) {
+        do {
+            try BackgroundThread.start(thread)
+        } catch {
+            throw DiscoveryError(.failed, "cannot look for peers: \(error)", rawCode: error.code)
         }
     }
 
@@ -132,36 +139,4 @@ private final class OneTimeResult: Sendable {
             if let result { waiter.resume(with: result) }
         }
     }
-}
-
-// MARK: The thread
-
-private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
-
-    init(_ run: @escaping @Sendable () -> Void) {
-        self.run = run
-    }
-}
-
-private func startThread(_ body: @escaping @Sendable () -> Void) throws(DiscoveryError) {
-    let context = Unmanaged.passRetained(ThreadBody(body))
-    var thread = pthread_t()
-    let code = pthread_create(&thread, nil, threadMain, context.toOpaque())
-    guard code == 0 else {
-        context.release()
-        let reason = SystemError("start a thread", code: code)
-        throw DiscoveryError(.failed, "cannot look for peers: \(reason)", rawCode: code)
-    }
-    pthread_detach(thread)
-}
-
-private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    // The program's signals are for its own threads.
-    var signals = sigset_t()
-    sigfillset(&signals)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
-    Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
-    return nil
 }

@@ -3,21 +3,19 @@ import Dispatch
 import Glibc
 import HandoffSupport
 
-/// The Dispatch sources that tell when sd-bus has something to do; it belongs to one queue.
+/// Tells when sd-bus has something to do; it belongs to one queue.
 ///
-/// They watch copies of the descriptor, since sd-bus closes its own without asking Dispatch. The source for writing
-/// exists only while output is pending, and the timer while an answer is.
+/// It watches a copy of the descriptor, since sd-bus closes its own without asking. Room to write is waited for only while
+/// output is pending, and there is a timer only while an answer is.
 final class BusWatch {
     private static let noTimeout = UInt64.max
 
     private let bus: OpaquePointer
     private let queue: DispatchQueue
     private let onReady: @Sendable () -> Void
-    private var readable: (any DispatchSourceProtocol)?
-    private var writable: (any DispatchSourceProtocol)?
     private var timer: (any DispatchSourceTimer)?
-    /// What the source for reading watches: sd-bus goes from inotify to the socket.
-    private var watched: (number: CInt, isSocket: Bool)?
+    /// What is watched, and its copy: sd-bus goes from inotify to the socket.
+    private var watched: (number: CInt, isSocket: Bool, copy: CInt)?
 
     /// Watches nothing yet.
     ///
@@ -35,24 +33,30 @@ final class BusWatch {
         guard number >= 0 else { return queue.async(execute: onReady) }
         if watched?.number != number || watched?.isSocket != isSocket(number) {
             cancel()
-            readable = makeSource(for: .readable, number)
-            watched = (number, isSocket(number))
+            let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
+            guard copy >= 0 else { return }
+            watched = (number, isSocket(number), copy)
         }
-        if sd_bus_get_events(bus) & POLLOUT == 0 {
-            writable?.cancel()
-            writable = nil
-        } else if writable == nil {
-            writable = makeSource(for: .writable, number)
+        if let copy = watched?.copy {
+            Poller.shared.wait(for: .readable, of: copy, on: queue, onReady)
+            if sd_bus_get_events(bus) & POLLOUT == 0 {
+                Poller.shared.forget(.writable, of: copy)
+            } else {
+                Poller.shared.wait(for: .writable, of: copy, on: queue, onReady)
+            }
         }
         setTimer()
     }
 
     /// Ends all calls.
     func cancel() {
-        readable?.cancel()
-        writable?.cancel()
         timer?.cancel()
-        (readable, writable, timer, watched) = (nil, nil, nil, nil)
+        timer = nil
+        guard let copy = watched?.copy else { return }
+        Poller.shared.forget(.readable, of: copy)
+        Poller.shared.forget(.writable, of: copy)
+        close(copy)
+        watched = nil
     }
 
     private func setTimer() {
@@ -68,16 +72,6 @@ final class BusWatch {
         timer.setEventHandler(handler: onReady)
         timer.activate()
         self.timer = timer
-    }
-
-    private func makeSource(for readiness: Readiness, _ number: CInt) -> (any DispatchSourceProtocol)? {
-        let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
-        guard copy >= 0 else { return nil }
-        let source = readiness.makeSource(for: copy, queue: queue)
-        source.setEventHandler(handler: onReady)
-        source.setCancelHandler { close(copy) }
-        source.activate()
-        return source
     }
 }
 

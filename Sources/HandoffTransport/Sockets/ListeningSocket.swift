@@ -31,36 +31,39 @@ enum ListeningSocket {
     }
 }
 
-/// The Dispatch source of a listening socket.
-final class AcceptSource: @unchecked Sendable {  // used on the queue, and by the owner's deinit
-    /// Nil after `cancel`, so that the port is free as soon as Dispatch has let go of the socket too.
+/// The connections that wait at a listening socket, used on its owner's queue, and by the owner's deinit.
+final class AcceptSource: @unchecked Sendable {  // nobody else is there when the owner goes
+    /// Nil after `cancel`, so that the port is free at once.
     private(set) var socket: Socket?
-    private let source: any DispatchSourceProtocol
     private let queue: DispatchQueue
+    /// How long the handler wants to be left alone.
+    private var pause: DispatchTimeInterval?
 
     init(socket: Socket, queue: DispatchQueue) {
         self.socket = socket
         self.queue = queue
-        source = socket.makeSource(for: .readable, queue: queue)
     }
 
-    /// Calls `handler` whenever a connection waits.
+    /// Calls `handler` whenever a connection waits, until `cancel`.
     func activate(_ handler: @escaping @Sendable () -> Void) {
-        source.setEventHandler(handler: handler)
-        source.setCancelHandler { [socket] in withExtendedLifetime(socket) {} }
-        source.activate()
+        guard let socket else { return }
+        Poller.shared.wait(for: .readable, of: socket.number, on: queue) { [weak self] in
+            guard let self, self.socket != nil else { return }
+            pause = nil
+            handler()
+            guard let pause else { return activate(handler) }
+            queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.activate(handler) }
+        }
     }
 
-    /// Makes no calls for a while: the queue keeps whoever connects, and there is no spinning.
+    /// Makes no calls for a while after this one: the queue keeps whoever connects, and there is no spinning.
     func pause(for interval: DispatchTimeInterval) {
-        source.suspend()
-        // Runs even after a cancellation: a suspended source never gets to its cancel handler.
-        queue.asyncAfter(deadline: .now() + interval) { self.source.resume() }
+        pause = interval
     }
 
     /// Ends the calls.
     func cancel() {
-        source.cancel()
+        if let socket { Poller.shared.forget(.readable, of: socket.number) }
         socket = nil
     }
 }
