@@ -46,7 +46,10 @@ let package = Package(
         library("HandoffTransport", ["HandoffSupport", "COpenSSL"]),
         library("HandoffDiscovery", ["HandoffSupport", "CAvahi"]),
         library("HandoffRadio", ["HandoffSupport", "CNetlink", "CSystemd"]),
-        library("Handoff", ["HandoffSupport", "HandoffModel", "HandoffTransport", "HandoffDiscovery"]),
+        library(
+            "Handoff",
+            ["HandoffSupport", "HandoffModel", "HandoffTransport", "HandoffDiscovery", "HandoffRadio"]
+        ),
         library("CommandLineKit", []),
         library("NotesKit", ["Handoff", "HandoffSupport", "CSQLite"]),
         command("Notes", ["Handoff", "NotesKit", "CommandLineKit"]),

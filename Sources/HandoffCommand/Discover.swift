@@ -46,7 +46,7 @@ struct Discover {
             if let problem = await peer.discoveryProblem {
                 StandardError.write("handoff: only known addresses are tried: \(printable(problem.message))\n")
             }
-            guard watches else { return try show(await peer.peers()) }
+            guard watches else { return try await show(peer) }
             try await watch(peer)
         }
         return .done
@@ -54,7 +54,8 @@ struct Discover {
 
     /// Says that this machine's certificate ends soon.
     private func warnOfEnd() {
-        guard let machine = try? AccountVerbs.store().summary().machines.first, machine.isEnding(at: Date()) else { return }
+        let machine = try? AccountVerbs.store().summary().machines.first
+        guard let machine, machine.isEnding(at: Date()) else { return }
         let end = machine.notAfter.ISO8601Format()
         StandardError.write("handoff: this machine's certificate ends on \(end): \(MachineSummary.renewalAdvice)\n")
     }
@@ -75,18 +76,21 @@ struct Discover {
             discovery: AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
             application: nil,
             knownPeers: KnownPeersFile(directory: paths.state, identity: identity),
+            radio: isExplained ? BlueZRadio(log: log) : nil,
+            wifi: isExplained ? WiFiRadio() : nil,
             log: log
         )
     }
 
-    private func listing(_ statuses: [PeerStatus], _ choice: inout NearestChoice) -> PeerListing {
-        let now = MonotonicClock.system.now
-        return PeerListing(statuses.filter(filter.allows), &choice, at: now, isExplained: isExplained)
+    private func listing(_ peer: HandoffPeer, _ choice: inout NearestChoice) async -> PeerListing {
+        let (now, statuses) = (MonotonicClock.system.now, await peer.peers())
+        let radios = isExplained ? Radios(await peer.radioState, await peer.wifiReading) : nil
+        return PeerListing(statuses.filter(filter.allows), &choice, at: now, radios: radios)
     }
 
-    private func show(_ statuses: [PeerStatus]) throws {
+    private func show(_ peer: HandoffPeer) async throws {
         var choice = NearestChoice()
-        let listing = listing(statuses, &choice)
+        let listing = await listing(peer, &choice)
         if isJSON {
             try StandardOutput.writeJSON(listing)
         } else if listing.peers.isEmpty {
@@ -121,7 +125,7 @@ struct Discover {
         var (choice, events, screen) = (NearestChoice(), PeerEvents(), LiveText())
         while !Task.isCancelled {
             let seen = await peer.revision
-            let listing = listing(await peer.peers(), &choice)
+            let listing = await listing(peer, &choice)
             let news = events.next(listing)
             let terminal = Terminal.standardOutput(environment: environment)
             if isJSON {

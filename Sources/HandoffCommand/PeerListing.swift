@@ -4,6 +4,8 @@ import Handoff
 /// The peers as `handoff discover` shows them: the nearest first, those that are not paired last.
 struct PeerListing: Encodable {
     let peers: [Row]
+    /// What the radios say of themselves, where the ranking is explained.
+    let radios: Radios?
 
     /// Puts the peers in order.
     ///
@@ -11,14 +13,15 @@ struct PeerListing: Encodable {
     ///   - statuses: The peers that are shown.
     ///   - choice: Keeps the nearest from changing by noise where the peers are watched.
     ///   - now: The time.
-    ///   - isExplained: Whether the rows tell what their order rests on.
-    init(_ statuses: [PeerStatus], _ choice: inout NearestChoice, at now: Duration, isExplained: Bool) {
+    ///   - radios: What the radios say of themselves where the rows tell what their order rests on, else nil.
+    init(_ statuses: [PeerStatus], _ choice: inout NearestChoice, at now: Duration, radios: Radios?) {
+        self.radios = radios
         let order = choice.settle(Ranking.order(statuses.compactMap(\.nearness?.sample)), at: now)
         let ranks = order.enumerated().reduce(into: [:]) { $0[$1.element.sample.peer] = $1.offset }
         peers = statuses.map { status in
             let rank = status.id.flatMap { ranks[$0] }
             let nearness = rank.map { Nearness(order[$0], at: now) }
-            return Row(status, rank: rank.map { $0 + 1 }, nearness: isExplained ? nearness : nil)
+            return Row(status, rank: rank.map { $0 + 1 }, nearness: radios == nil ? nil : nearness)
         }
         .sorted { $0.place < $1.place }
     }
@@ -34,7 +37,7 @@ struct PeerListing: Encodable {
             Table.Column("OFFER", isFlexible: true), Table.Column("RTT", isNumeric: true),
         ])
         for row in peers { table.append(row.cells, style: row.style) }
-        let explained = peers.compactMap(\.explanation)
+        let explained = peers.compactMap(\.explanation) + (radios?.lines ?? [])
         let rest = explained.isEmpty ? [] : [StyledLine("")] + explained.map { StyledLine($0) }
         return table.lines(width: width) + rest
     }

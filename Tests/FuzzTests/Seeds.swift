@@ -106,7 +106,14 @@ enum Seeds {
             offset: 4,
             prefix: #require(ContentDigest(bytes: Array(32..<64)))
         )
+        let revocation = Revocation(machine: id, serial: [1, 2, 3], date: 800_000_000) { _ in Array(0..<70) }
+        let key = DiscoveryKeyStatement(generation: 2, date: 800_000_000, key: FuzzTarget.discoveryKey) { _ in
+            Array(0..<70)
+        }
         return [
+            "revocations": .revocations([revocation], keys: [key]),
+            "renew": .renew(request: 5, certificateRequest: Array(0..<200)),
+            "certificate": .certificate(request: 5, Array(0..<200)),
             "hello": .hello(FuzzTarget.hello(InstanceID(using: &generator))),
             "ping": .ping(sequence: 1), "pong": .pong(sequence: .max),
             "offers": .offers([offer, Offer(id: id, type: "org.handoff.shopping.list", title: "")]),

@@ -31,8 +31,13 @@ struct FakeBluetooth {
     }
 
     /// An advertisement is received.
-    func hear(_ data: String, rssi: Int, under uuid: String = BlueZRadio.serviceUUID) async throws {
-        let words = [Self.adapter, "AA:BB:CC:DD:EE:FF", uuid, data, String(rssi)].map { "string:\($0)" }
+    func hear(
+        _ data: String,
+        rssi: Int,
+        from device: String = "AA:BB:CC:DD:EE:FF",
+        under uuid: String = BlueZRadio.serviceUUID
+    ) async throws {
+        let words = [Self.adapter, device, uuid, data, String(rssi)].map { "string:\($0)" }
         try await tell("Hear", words[0], words[1], words[2], words[3], words[4])
     }
 }

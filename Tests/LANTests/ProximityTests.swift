@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Handoff
 import HandoffSupport
 import HandoffTestKit
 import NotesKit
@@ -51,6 +52,39 @@ extension NetworkTests {
                 )
                 #expect(MonotonicClock.system.now - start <= .seconds(21))
                 for _ in 1...(Self.runsLong ? 50 : 5) { #expect(try await f.continueNote().from.host == "d") }
+            }
+        }
+
+        @Test("is the one that is heard best by radio, and another one once that is; discover says what the radios do")
+        func heard() async throws {
+            try await Lab.withNotes(hosts: 3) { hosts in
+                let (a, lab) = (hosts[0], hosts[0].lab)
+                let bluetooth = try await FakeBluetooth.start(in: lab)
+                try Data(#"{"radio": true}"#.utf8).write(to: URL(fileURLWithPath: a.home + "/config/notes.json"))
+                for host in hosts { try await host.startPeer() }
+                try await a.awaitPeers(2)
+                for host in hosts.dropFirst() { try await host.succeed("open", host.make("of \(host.name)", "text")) }
+                // Only now there is a choice to make.
+                try await bluetooth.service.line(holding: "listening 1")
+
+                /// What is heard of b and c from now on, until a note of the right one is taken.
+                func isTaken(from name: String, hearing levels: [(host: String, rssi: Int)]) async throws -> Bool {
+                    try await eventually(within: .seconds(40)) {
+                        for (index, level) in levels.enumerated() {
+                            let tag = try lab.radioTag(of: level.host)
+                            try await bluetooth.hear(tag, rssi: level.rssi, from: "AA:BB:CC:DD:EE:0\(index)")
+                        }
+                        return try await a.continueNote().from.host == name
+                    }
+                }
+                #expect(try await isTaken(from: "c", hearing: [("b", -80), ("c", -45)]))
+                let told = try await a.run("continue", "--verbose")
+                #expect(told.errors.contains("dBm"), "\(told)")
+                #expect(try await isTaken(from: "b", hearing: [("b", -45), ("c", -80)]))
+
+                let explained = try await lab.run("a", "handoff", "discover", "--explain")
+                #expect(explained.output.contains("Bluetooth: Bluetooth is in use"), "\(explained)")
+                #expect(explained.output.contains("Wi-Fi: "))
             }
         }
 
@@ -126,5 +160,16 @@ extension NetworkTests {
                 #expect(try await watching.outcome().status == 0)
             }
         }
+    }
+}
+
+extension Lab {
+    /// What a host's machine is known by over the radio now, in hexadecimal.
+    fileprivate func radioTag(of host: String) throws -> String {
+        let identity = try Identity.load(directory: identity(of: host))
+        let machine = try #require(UUID(uuidString: identity.machineID))
+        let tags = RadioTags { Crypto.hmacSHA256(key: $0, message: $1) }
+        let now = Int64(Date().timeIntervalSince1970)
+        return BaseEncoding.hexadecimal(tags.tag(of: machine, at: now, key: identity.discoveryKey))
     }
 }

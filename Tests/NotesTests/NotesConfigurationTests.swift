@@ -36,11 +36,17 @@ struct NotesConfigurationTests {
         #expect(configuration.accept == .never)
     }
 
+    @Test("says whether radios are used, which they are not by themselves")
+    func radio() throws {
+        #expect(try !read("{}").radio)
+        #expect(try read(#"{"radio": true}"#).radio)
+    }
+
     @Test(
         "that says something else is an error, and never means that everybody may send",
         arguments: [
             #"{"accept": "nobody"}"#, #"{"accept": true}"#, #"{"acept": "never"}"#, "", "[]", #"{"accept": [1]}"#,
-            #"{"peers": "kitchen"}"#, #"{"peers": ["kitchen:0"]}"#,
+            #"{"radio": 1}"#, #"{"peers": "kitchen"}"#, #"{"peers": ["kitchen:0"]}"#,
             #"{"peers": ["1","2","3","4","5","6","7","8","9"]}"#,
         ]
     )

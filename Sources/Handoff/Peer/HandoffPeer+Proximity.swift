@@ -13,16 +13,32 @@ extension HandoffPeer {
         return Ranking.order(samples)
     }
 
-    /// What is known of a peer's nearness; a source of RSSI would be asked here, too.
+    /// What is known of a peer's nearness.
     func sample(of peer: PeerID, over link: Link) async -> ProximitySample {
         let (latency, isSuspect) = await link.proximity
-        return ProximitySample(peer: peer, latency: latency, isSuspect: isSuspect, lastUse: lastUse[peer])
+        return ProximitySample(
+            peer: peer,
+            latency: latency,
+            signal: hearing.signal(of: peer.machine, at: clock.now),
+            isSuspect: isSuspect,
+            lastUse: lastUse[peer]
+        )
     }
 
+    /// The choice of the nearest is looked at so often at most, however many peers are measured.
+    private static let choiceInterval = Duration.milliseconds(100)
+
     func linkMeasured(_ link: Link) {
+        if links[link.id]?.offers.isEmpty == false { measured() } else { changed() }
+    }
+
+    /// A peer that offers something was measured anew: the choice has to know since when another one is nearer.
+    func measured() {
         changed()
-        // The choice of the nearest has to know since when another one is nearer. Not awaited: it asks all links.
-        if links[link.id]?.offers.isEmpty == false { spawn { _ = await self.candidates() } }
+        guard lastChoice.map({ clock.now - $0 >= Self.choiceInterval }) ?? true else { return }
+        lastChoice = clock.now
+        // Not awaited: it asks all links.
+        spawn { _ = await self.candidates() }
     }
 
     /// Waits until the round-trip time of each linked peer that is measured rests on a whole burst.

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import HandoffDiscovery
 public import HandoffModel
+public import HandoffRadio
 public import HandoffSupport
 public import HandoffTransport
 
@@ -39,6 +40,14 @@ public actor HandoffPeer {
     var lastUse: [PeerID: Duration] = [:]
     /// Which of the peers that offer something to this app is the nearest, and for how long.
     var nearest = NearestChoice()
+    /// When that was last looked at.
+    var lastChoice: Duration?
+    /// What hears other machines; nil where nobody wants that.
+    let radio: (any RadioSource)?
+    let wifi: WiFiRadio?
+    var hearing = Hearing()
+    var tagAlarm: Alarm
+    var wifiAlarm: Alarm
     /// Peers that ended their link as a duplicate before the one that stays was paired here, and until when that may
     /// take.
     var superseded: [PeerID: Duration] = [:]
@@ -106,6 +115,8 @@ public actor HandoffPeer {
     ///   - discovery: How peers are found.
     ///   - application: Who continues activities; held weakly.
     ///   - knownPeers: Keeps the addresses of paired machines, which are dialled where nothing announces them.
+    ///   - radio: Is heard by other machines and hears how near they are; nil for no radio.
+    ///   - wifi: Tells how near the machines are that this one serves as an access point; nil where that does not matter.
     ///   - clock: What deadlines are measured by.
     ///   - wallClock: What expiration dates are compared with.
     ///   - log: Where log lines go.
@@ -117,6 +128,8 @@ public actor HandoffPeer {
         discovery: any Discovery,
         application: (any HandoffApplication)?,
         knownPeers: KnownPeersFile? = nil,
+        radio: (any RadioSource)? = nil,
+        wifi: WiFiRadio? = nil,
         clock: MonotonicClock = .system,
         wallClock: @escaping @Sendable () -> Date = { Date() },
         log: Log = .none
@@ -141,6 +154,8 @@ public actor HandoffPeer {
         self.discovery = discovery
         self.application = application
         knownPeersFile = knownPeers
+        self.radio = radio
+        self.wifi = wifi
         self.clock = clock
         self.wallClock = wallClock
         self.log = log
@@ -157,6 +172,8 @@ public actor HandoffPeer {
         updateAlarm = Alarm(clock: clock)
         tokenAlarm = Alarm(clock: clock)
         renewalAlarm = Alarm(clock: clock)
+        tagAlarm = Alarm(clock: clock)
+        wifiAlarm = Alarm(clock: clock)
     }
 
     /// Announces, browses, listens and links until ``stop()`` is called or the task is cancelled.
@@ -191,6 +208,7 @@ public actor HandoffPeer {
             group.addTask { await self.followNetworks() }
             group.addTask { await self.recallPeers() }
             group.addTask { await self.followAccount() }
+            group.addTask { await self.useRadio() }
             if let listener {
                 group.addTask { try await self.accept(from: listener) }
             }
@@ -205,6 +223,8 @@ public actor HandoffPeer {
         updateAlarm.cancel()
         tokenAlarm.cancel()
         renewalAlarm.cancel()
+        tagAlarm.cancel()
+        wifiAlarm.cancel()
     }
 
     private func listen() async throws -> Listener? {
@@ -309,6 +329,7 @@ public actor HandoffPeer {
     /// Wakes those who wait for a change.
     func changed() {
         revision += 1
+        followHearing()
         for watcher in watchers.values { _ = try? watcher.offer(()) }
     }
 }

@@ -30,6 +30,8 @@ public actor Listener {
 
     /// How many connections without a proof there may be.
     static let largestStrangerCount = 64
+    /// How many that were shown out may be on their way before nobody else is let in.
+    private static let largestLeavingCount = 16
     /// How many file descriptors are left for the rest of the process.
     static let reservedDescriptors: CInt = 16
     /// How long nothing is accepted while too many that were shown out are still on their way.
@@ -141,7 +143,7 @@ public actor Listener {
 
     /// True while those that were broken off have to end first: where descriptors are few each of them, so that no more
     /// than one is taken from the rest of the process.
-    private var isCrowded: Bool { leaving.count >= (isScarce ? 1 : Self.largestStrangerCount) }
+    private var isCrowded: Bool { leaving.count >= (isScarce ? 1 : Self.largestLeavingCount) }
 
     private func admit(_ socket: Socket) {
         guard let address = socket.remoteAddress else { return }

@@ -8,6 +8,8 @@ struct NotesConfiguration: Equatable {
     var accept = SendPolicy.anyPeer
     /// Where to look for peers that no announcement leads to.
     var peers: [NetworkPlace] = []
+    /// Whether radios tell which peer is the nearest.
+    var radio = false
 
     private static let name = "notes.json"
 
@@ -31,19 +33,26 @@ extension NotesConfiguration: Codable {
 
         static let accept = Key(stringValue: "accept")
         static let peers = Key(stringValue: "peers")
+        static let radio = Key(stringValue: "radio")
+        static let all = [accept, peers, radio].map(\.stringValue)
     }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         // A misspelt key must not mean that everybody may send.
-        if let unknown = container.allKeys.first(where: {
-            ![Key.accept.stringValue, Key.peers.stringValue].contains($0.stringValue)
-        }) {
+        if let unknown = container.allKeys.first(where: { !Key.all.contains($0.stringValue) }) {
             throw CommandFailure(
-                "\(Self.name) has the unknown key “\(printable(unknown.stringValue))”; there are: accept, peers"
+                "\(Self.name) has the unknown key “\(printable(unknown.stringValue))”; there are: "
+                    + Key.all.joined(separator: ", ")
             )
         }
         if container.contains(.peers) { peers = try Self.places(container) }
+        if container.contains(.radio) {
+            guard let isUsed = try? container.decode(Bool.self, forKey: .radio) else {
+                throw CommandFailure("“radio” in \(Self.name) is true or false")
+            }
+            radio = isUsed
+        }
         guard container.contains(.accept) else { return }
         if let names = try? container.decode([String].self, forKey: .accept) {
             accept = .named(Set(names))
@@ -74,6 +83,7 @@ extension NotesConfiguration: Codable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         if !peers.isEmpty { try container.encode(peers.map(\.description), forKey: .peers) }
+        if radio { try container.encode(radio, forKey: .radio) }
         switch accept {
         case .anyPeer: try container.encode("any", forKey: .accept)
         case .named(let names): try container.encode(names.sorted(), forKey: .accept)

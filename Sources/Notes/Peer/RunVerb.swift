@@ -15,7 +15,8 @@ extension NotesProgram {
             notes.json in the configuration directory may say from whom: {"accept": "any"}, {"accept": "never"}, or \
             {"accept": ["kitchen"]} with the names of hosts or the ids of machines; and where to look for peers besides: \
             {"peers": ["office.example.org", "10.0.0.7:24281"]}. Machines that were paired once are looked for at their \
-            last addresses.
+            last addresses. {"radio": true} lets Bluetooth, and Wi-Fi where this machine is an access point, say which \
+            peer is the nearest.
             """,
         options: [
             .value("port", short: "p", "PORT", "Listen on this TCP port, not on the first free of 24280 to 24289"),
@@ -43,6 +44,8 @@ extension NotesProgram {
             sendPolicy: configuration.accept,
             places: places(arguments) + configuration.peers,
             knownPeers: files.knownPeers(identity),
+            radio: configuration.radio ? BlueZRadio(log: log(arguments)) : nil,
+            wifi: configuration.radio ? WiFiRadio() : nil,
             log: log(arguments),
             received: { report in
                 // Nobody may be reading any more, which is no reason to stop.

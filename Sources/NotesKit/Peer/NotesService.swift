@@ -34,6 +34,8 @@ public actor NotesService {
     ///   - sendPolicy: From whom it takes notes that are sent to it.
     ///   - places: Where to look for peers besides.
     ///   - knownPeers: Keeps the addresses of paired machines.
+    ///   - radio: Is heard by other machines and hears how near they are.
+    ///   - wifi: Tells how near the machines are that this one serves as an access point.
     ///   - isVisitor: True for a command that does without a running peer.
     ///   - log: Where log lines go.
     ///   - received: Told of each note that another machine sent here.
@@ -47,6 +49,8 @@ public actor NotesService {
         sendPolicy: SendPolicy = .anyPeer,
         places: [NetworkPlace] = [],
         knownPeers: KnownPeersFile? = nil,
+        radio: (any RadioSource)? = nil,
+        wifi: WiFiRadio? = nil,
         isVisitor: Bool = false,
         log: Log = .none,
         received: @escaping @Sendable (ContinueReport) -> Void = { _ in }
@@ -71,6 +75,8 @@ public actor NotesService {
                 discovery: discovery,
                 application: application,
                 knownPeers: knownPeers,
+                radio: radio,
+                wifi: wifi,
                 log: log
             )
         }
