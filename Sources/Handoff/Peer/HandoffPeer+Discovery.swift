@@ -43,7 +43,13 @@ extension HandoffPeer {
     /// Draws a new name and salt each time that the machine comes to another network, so that nobody who sees both knows
     /// it again.
     func followNetworks() async {
-        guard !configuration.isVisitor, let changes = try? NetworkChanges() else { return }
+        guard !configuration.isVisitor else { return }
+        let changes: NetworkChanges
+        do {
+            changes = try NetworkChanges()
+        } catch {
+            return log(.warning, "on another network the name stays the same: \(error)")
+        }
         var networks = NetworkChanges.current
         while (try? await changes.next()) != nil, (try? await clock.sleep(for: Self.settlingTime)) != nil {
             let now = NetworkChanges.current
@@ -66,8 +72,6 @@ extension HandoffPeer {
                 announcedName = name
                 // It may have been found before we knew that it is ours.
                 forget(name)
-                services[name] = nil  // it may have been seen before we knew that it is ours
-                schedule.lost(.service(name))
                 log(.info, "announced", ["service": name])
             case .settled: isDiscoverySettled = true
             case .unavailable(let error):

@@ -20,21 +20,29 @@ struct DialScheduleTests {
         #expect(schedule.deadline(room: 64) == nil)
     }
 
-    @Test("Failures are retried with pauses that grow to a minute, and a changed record gets a new chance at once")
-    func backsOff() throws {
+    /// The pauses between ten tries that fail in a row.
+    private func pauses(
+        after failure: PairingFailure,
+        _ schedule: inout DialSchedule<String>
+    ) throws -> (pauses: [Duration], end: Duration) {
         var generator = SystemRandomNumberGenerator()
-        var schedule = DialSchedule<String>()
         schedule.found("h-a", salt: salt(1), at: .zero)
         var now = Duration.zero
         var pauses: [Duration] = []
         for _ in 0..<10 {
             #expect(schedule.takeDue(at: now, room: 64) == ["h-a"])
-            schedule.dialEnded("h-a")
-            schedule.failed("h-a", with: .unreachable, at: now, using: &generator)
+            schedule.failed("h-a", with: failure, at: now, using: &generator)
             let next = try #require(schedule.deadline(room: 64))
             pauses.append(next - now)
             now = next
         }
+        return (pauses, now)
+    }
+
+    @Test("Failures are retried with pauses that grow to a minute, and a changed record gets a new chance at once")
+    func backsOff() throws {
+        var schedule = DialSchedule<String>()
+        let (pauses, now) = try pauses(after: .unreachable, &schedule)
         #expect(try #require(pauses.first) <= .seconds(1))
         #expect(try #require(pauses.last) >= .seconds(30))
         #expect(try #require(pauses.max()) <= .seconds(60))
@@ -104,19 +112,8 @@ struct DialScheduleTests {
 
     @Test("A peer without room is asked again after a minute, later after a quarter of an hour")
     func busy() throws {
-        var generator = SystemRandomNumberGenerator()
         var schedule = DialSchedule<String>()
-        schedule.found("h-a", salt: salt(1), at: .zero)
-        var now = Duration.zero
-        var pauses: [Duration] = []
-        for _ in 0..<10 {
-            #expect(schedule.takeDue(at: now, room: 64) == ["h-a"])
-            schedule.dialEnded("h-a")
-            schedule.failed("h-a", with: .busy, at: now, using: &generator)
-            let next = try #require(schedule.deadline(room: 64))
-            pauses.append(next - now)
-            now = next
-        }
+        let (pauses, _) = try pauses(after: .busy, &schedule)
         #expect(try #require(pauses.first) >= .seconds(30))
         #expect(try #require(pauses.last) >= .seconds(450))
         #expect(try #require(pauses.max()) <= .seconds(900))

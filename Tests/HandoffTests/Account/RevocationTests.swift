@@ -157,6 +157,21 @@ struct RevocationTests {
         await stop([peers[0], peers[1], late])
     }
 
+    @Test("is learnt by a machine that was off and that nothing but its address leads to")
+    func reachesByAddress() async throws {
+        let peers = try start("a", "x")
+        #expect(await peers[0].isLinked())
+        let late = try TestPeer(account.makeIdentity(), on: LoopbackNetwork(), name: "late")
+        #expect(await eventually(late.peer) { $0.port != nil })
+        await peers[0].peer.learn(account.revoke(peers[1]))
+        let place = try #require(NetworkPlace("127.0.0.1:\(await late.peer.port ?? 0)"))
+        #expect(await peers[0].peer.reach([place], atMost: .seconds(20)).isEmpty)
+        #expect(await late.hasRevoked(peers[1]))
+        let key = account.authority.discoveryKey(ofGeneration: 2)
+        #expect(await eventually { await late.discoveryKey == key })
+        await stop(peers + [late])
+    }
+
     @Test("by two machines at once loses nothing, and both agree on the discovery key")
     func twice() async throws {
         let peers = try start("a", "b", "c", "x", "y")
