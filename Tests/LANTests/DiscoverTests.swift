@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HandoffTestKit
+import NotesKit
 import Testing
 
 /// Everything that needs hosts: one after the other, since they share this machine's cores and watch time limits.
@@ -84,7 +85,7 @@ extension NetworkTests {
         private func facts(_ peers: [Peer]) -> [[String?]] {
             peers.map { peer in
                 [peer.host, peer.id, peer.app, peer.name, peer.port.map { "\($0)" }, peer.account, peer.team]
-                    + [peer.pairing, peer.reason, peer.offer?.type, peer.offer?.title] + peer.addresses.sorted()
+                    + [peer.pairing, peer.reason, peer.offer?.type, peer.offer?.title]
             }
             .sorted { $0.map { $0 ?? "" }.lexicographicallyPrecedes($1.map { $0 ?? "" }) }
         }
@@ -99,6 +100,14 @@ extension NetworkTests {
             return peers
         }
 
+        /// Whether it sees that another host is paired, on a busy machine not at the first look.
+        private func finds(_ other: String, from host: String, in lab: Lab) async throws -> Bool {
+            try await eventually {
+                let outcome = try await lab.run(host, "handoff", "discover", "--json")
+                return try peers(in: outcome).contains { $0.host == other && $0.pairing == "paired" }
+            }
+        }
+
         @Test("asks it, hears what looking around would tell, and looks around once it is killed")
         func asks() async throws {
             try await Lab.withPeers(hosts: 2) { hosts in
@@ -109,8 +118,7 @@ extension NetworkTests {
                 let told = try await ask("b", in: lab)
                 #expect(told.map(\.pairing) == ["paired", "paired"])
                 #expect(facts(told) == facts(seen))
-                #expect(told.first?.host == "b")
-                #expect(told.first?.roundTripMilliseconds == 0)
+                #expect(told.first { $0.roundTripMilliseconds == 0 }?.host == "b")
                 #expect(seen.allSatisfy { $0.roundTripMilliseconds != 0 })
                 let one = try await lab.run("b", "handoff", "discover", "--host", "a")
                 #expect(one.output.split(separator: "\n").count == 2)
@@ -120,8 +128,7 @@ extension NetworkTests {
                 #expect(!after.contains { $0.host == "b" && $0.pairing == "paired" })
                 let sockets = "\(hosts[1].home)/run/peers"
                 #expect(try FileManager.default.contentsOfDirectory(atPath: sockets).count == 1)
-                let alone = try await lab.run("b", "handoff", "discover", "--json")
-                #expect(try peers(in: alone).contains { $0.host == "a" && $0.pairing == "paired" })
+                #expect(try await finds("a", from: "b", in: lab))
                 #expect(try FileManager.default.contentsOfDirectory(atPath: sockets).isEmpty)
             }
         }
@@ -133,14 +140,15 @@ extension NetworkTests {
                 _ = try await ask("b", in: lab)
                 let pid = try #require(try await hosts[1].status()?.pid)
                 kill(pid, SIGSTOP)
-                let hanging = try await lab.run("b", "handoff", "discover", "--json")
+                defer { kill(pid, SIGCONT) }
+                #expect(try await finds("a", from: "b", in: lab))
                 kill(pid, SIGCONT)
-                #expect(try peers(in: hanging).contains { $0.host == "a" && $0.pairing == "paired" })
 
                 try FileManager.default.removeItem(atPath: lab.identity(of: "b"))
                 try await lab.enrol("b", account: "bob")
                 let other = try await lab.run("b", "handoff", "discover", "--json", "--all")
-                #expect(try peers(in: other).allSatisfy { $0.account == "other" })
+                let accounts = try peers(in: other).map(\.account)
+                #expect(!accounts.isEmpty && accounts.allSatisfy { $0 == "other" }, "\(other)")
             }
         }
     }

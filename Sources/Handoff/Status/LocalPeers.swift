@@ -5,7 +5,7 @@ public import HandoffTransport
 
 /// The peers that run for one user on this machine, each with a socket that tells programs what the peer sees.
 ///
-/// Who connects is given one line, a ``StatusDocument``, and asks nothing. The sockets are of their user alone (0600 in
+/// Who connects is given one line of JSON, and asks nothing. The sockets are of their user alone (0600 in
 /// 0700), and the kernel says who is at either end.
 public struct LocalPeers: Sendable {
     private static let suffix = ".socket"
