@@ -71,6 +71,7 @@ enum ContactsPeer {
             discovery: AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
             application: application,
             knownPeers: KnownPeersFile(directory: paths.state, identity: identity),
+            localPeers: LocalPeers(runtimeDirectory: paths.runtime),
             log: log
         )
     }

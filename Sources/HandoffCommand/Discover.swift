@@ -2,7 +2,7 @@ import CommandLineKit
 import FoundationEssentials
 import Handoff
 
-/// `handoff discover`: looks around as a visitor, and shows what it saw.
+/// `handoff discover`: asks a peer that runs here, or looks around as a visitor, and shows what was seen.
 struct Discover {
     private static let standardTimeout = Duration.seconds(1.5)
     private static let longestTimeout = 600
@@ -17,6 +17,8 @@ struct Discover {
     private let filter: PeerFilter
     private let places: [NetworkPlace]
     private let timeout: Duration
+    /// False where more is wanted than a peer that runs here can tell, or something newer.
+    private let mayAsk: Bool
     private let log: Log
     private let environment = ProcessInfo.processInfo.environment
 
@@ -32,6 +34,7 @@ struct Discover {
             throw .usage("--peer can be given \(HandoffConfiguration.maximumPlaces) times at most")
         }
         timeout = try arguments["timeout"].map(Self.duration) ?? Self.standardTimeout
+        mayAsk = !watches && !isExplained && places.isEmpty && arguments["timeout"] == nil
         // Warnings come as the command's failure, if they matter.
         log = Log.lines(from: arguments.has("verbose") ? .debug : .error) {
             StandardError.write("handoff: \(printable($0))\n")
@@ -40,14 +43,23 @@ struct Discover {
 
     func run() async throws -> ExitCode {
         warnOfEnd()
-        let peer = try visitor()
+        let paths = try HandoffPaths(environment: environment)
+        let identity = try Identity.load(directory: paths.configuration + "/identity")
+        let running = LocalPeers(runtimeDirectory: paths.runtime)
+        if mayAsk, let statuses = await running.statuses(for: identity) {
+            var choice = NearestChoice()
+            try show(listing(statuses, &choice, radios: nil))
+            return .done
+        }
+        let peer = try visitor(identity, paths)
         try await peer.whileRunning {
             try await peer.lookAround(atMost: timeout)
             if let problem = await peer.discoveryProblem {
                 StandardError.write("handoff: only known addresses are tried: \(printable(problem.message))\n")
             }
-            guard watches else { return try await show(peer) }
-            try await watch(peer)
+            if watches { return try await watch(peer) }
+            var choice = NearestChoice()
+            try show(await listing(peer, &choice))
         }
         return .done
     }
@@ -60,10 +72,8 @@ struct Discover {
         StandardError.write("handoff: this machine's certificate ends on \(end): \(MachineSummary.renewalAdvice)\n")
     }
 
-    private func visitor() throws -> HandoffPeer {
-        let paths = try HandoffPaths(environment: environment)
-        let identity = try Identity.load(directory: paths.configuration + "/identity")
-        return try HandoffPeer(
+    private func visitor(_ identity: Identity, _ paths: HandoffPaths) throws -> HandoffPeer {
+        try HandoffPeer(
             configuration: HandoffConfiguration(
                 app: "org.handoff.discover",
                 name: "handoff discover",
@@ -83,14 +93,15 @@ struct Discover {
     }
 
     private func listing(_ peer: HandoffPeer, _ choice: inout NearestChoice) async -> PeerListing {
-        let (now, statuses) = (MonotonicClock.system.now, await peer.peers())
         let radios = isExplained ? Radios(await peer.radioState, await peer.wifiReading) : nil
-        return PeerListing(statuses.filter(filter.allows), &choice, at: now, radios: radios)
+        return listing(await peer.peers(), &choice, radios: radios)
     }
 
-    private func show(_ peer: HandoffPeer) async throws {
-        var choice = NearestChoice()
-        let listing = await listing(peer, &choice)
+    private func listing(_ statuses: [PeerStatus], _ choice: inout NearestChoice, radios: Radios?) -> PeerListing {
+        PeerListing(statuses.filter(filter.allows), &choice, at: MonotonicClock.system.now, radios: radios)
+    }
+
+    private func show(_ listing: PeerListing) throws {
         if isJSON {
             try StandardOutput.writeJSON(listing)
         } else if listing.peers.isEmpty {

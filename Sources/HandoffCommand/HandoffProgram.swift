@@ -22,12 +22,16 @@ enum HandoffProgram {
         discussion: """
             Looks for peers, links to those of this machine's account and team, and lists them all: the paired ones \
             first, the nearest at the top, then the others, each with the reason why it is not paired. What is not \
-            known when the time is over is shown as pending. No peer has to run on this machine. Machines that were paired once are looked for at their \
-            last addresses, too.
+            known when the time is over is shown as pending. Machines that were paired once are looked for at their last \
+            addresses, too.
+
+            No peer has to run on this machine. Where one does, it is asked instead, and answers at once, unless it has \
+            lost sight of another; its round-trip times may be a minute old. With --timeout, --watch, --explain or \
+            --peer the command looks for itself.
             """,
         options: [
             .flag("json", "Print one JSON document; with --watch one object a line for each event"),
-            .value("timeout", "SECONDS", "How long to look at most; 1.5 where it is not given"),
+            .value("timeout", "SECONDS", "Look anew, so long at most; 1.5 where no peer here is asked"),
             .flag("watch", short: "w", "Go on, and show what changes, until Ctrl-C"),
             .flag("all", short: "a", "Show the peers of other accounts, too"),
             .flag("explain", "Tell what the order of the paired peers rests on"),

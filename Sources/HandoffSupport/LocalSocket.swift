@@ -164,3 +164,8 @@ public final class LocalSocket: Sendable {
         }
     }
 }
+
+extension SystemError {
+    /// Whether a socket is there and nobody listens.
+    public var isConnectionRefused: Bool { code == ECONNREFUSED }
+}

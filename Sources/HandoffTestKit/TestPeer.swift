@@ -32,6 +32,7 @@ public struct TestPeer: Sendable {
     ///   - sendPolicy: From whom it takes what is sent to it.
     ///   - places: Where it looks for peers besides.
     ///   - knownPeers: Where it keeps the addresses of paired machines.
+    ///   - localPeers: Where programs on this machine ask what it sees.
     ///   - port: Its port; 0 for a free one.
     ///   - clock: What its deadlines are measured by.
     ///   - wallClock: What expiration dates are compared with.
@@ -47,6 +48,7 @@ public struct TestPeer: Sendable {
         sendPolicy: SendPolicy = .anyPeer,
         places: [NetworkPlace] = [],
         knownPeers: KnownPeersFile? = nil,
+        localPeers: LocalPeers? = nil,
         port: UInt16 = 0,
         clock: MonotonicClock = .system,
         wallClock: @escaping @Sendable () -> Date = { Date() }
@@ -70,6 +72,7 @@ public struct TestPeer: Sendable {
             discovery: LoopbackDiscovery(network: network, hostName: "\(name).local", octets: octets),
             application: app,
             knownPeers: knownPeers,
+            localPeers: localPeers,
             clock: clock,
             wallClock: wallClock,
             log: Log { level, message, metadata in

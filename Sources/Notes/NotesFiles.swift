@@ -41,6 +41,9 @@ struct NotesFiles {
         return client
     }
 
+    /// Where programs on this machine ask what the running peer sees.
+    var localPeers: LocalPeers { LocalPeers(runtimeDirectory: paths.runtime) }
+
     /// Where the addresses of paired machines are kept.
     func knownPeers(_ identity: Identity) -> KnownPeersFile {
         KnownPeersFile(directory: paths.state, identity: identity)

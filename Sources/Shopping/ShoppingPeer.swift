@@ -41,6 +41,7 @@ enum ShoppingPeer {
             discovery: AvahiDiscovery(type: HandoffConfiguration.serviceType, log: log),
             application: application,
             knownPeers: KnownPeersFile(directory: paths.state, identity: identity),
+            localPeers: LocalPeers(runtimeDirectory: paths.runtime),
             log: log
         )
     }

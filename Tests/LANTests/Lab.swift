@@ -134,7 +134,7 @@ struct Lab: Sendable {
 }
 
 /// The document that `handoff discover --json` prints.
-private struct Peers: Decodable {
+struct Peers: Decodable {
     let peers: [Peer]
 }
 

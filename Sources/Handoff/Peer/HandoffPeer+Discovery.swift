@@ -67,10 +67,13 @@ extension HandoffPeer {
         for try await event in discovery.events {
             switch event {
             case .found(let service): found(service)
-            case .lost(let name): forget(name)
+            case .lost(let name):
+                if ownService?.instanceName == name { ownService = nil }
+                forget(name)
             case .announced(let name):
                 announcedName = name
                 // It may have been found before we knew that it is ours.
+                ownService = services[name]?.service ?? ownService
                 forget(name)
                 log(.info, "announced", ["service": name])
             case .settled: isDiscoverySettled = true
@@ -92,7 +95,10 @@ extension HandoffPeer {
     }
 
     func found(_ service: DiscoveredService) {
-        guard service.instanceName != announcedName else { return }
+        guard service.instanceName != announcedName else {
+            ownService = service
+            return
+        }
         let record: AnnouncementRecord
         do {
             record = try AnnouncementRecord(strings: service.text)

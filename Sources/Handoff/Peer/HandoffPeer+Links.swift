@@ -22,7 +22,7 @@ extension HandoffPeer: LinkOwner {
         ended(link, end)
     }
 
-    private var hello: Hello {
+    var hello: Hello {
         Hello(
             versions: HandoffConfiguration.versions,
             instance: id.instance,

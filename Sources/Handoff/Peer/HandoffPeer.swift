@@ -31,6 +31,8 @@ public actor HandoffPeer {
     private let jobs = BoundedChannel<@Sendable () async -> Void>(capacity: 1024)
 
     var services: [String: AnnouncedService] = [:]
+    /// How its own announcement is seen.
+    var ownService: DiscoveredService?
     var schedule = DialSchedule<DialTarget>()
     var dialAlarm: Alarm
     /// Jitter; boxed, because ThreadSanitizer of Swift 6.3 reads the address that an empty struct has not.
@@ -52,6 +54,7 @@ public actor HandoffPeer {
     /// take.
     var superseded: [PeerID: Duration] = [:]
 
+    let localPeers: LocalPeers?
     let knownPeersFile: KnownPeersFile?
     /// Where paired machines were reached last.
     var known = KnownPeers()
@@ -115,6 +118,7 @@ public actor HandoffPeer {
     ///   - discovery: How peers are found.
     ///   - application: Who continues activities; held weakly.
     ///   - knownPeers: Keeps the addresses of paired machines, which are dialled where nothing announces them.
+    ///   - localPeers: Where programs on this machine ask what it sees; nil where they cannot. A visitor is not asked.
     ///   - radio: Is heard by other machines and hears how near they are; nil for no radio.
     ///   - wifi: Tells how near the machines are that this one serves as an access point; nil where that does not matter.
     ///   - clock: What deadlines are measured by.
@@ -128,6 +132,7 @@ public actor HandoffPeer {
         discovery: any Discovery,
         application: (any HandoffApplication)?,
         knownPeers: KnownPeersFile? = nil,
+        localPeers: LocalPeers? = nil,
         radio: (any RadioSource)? = nil,
         wifi: WiFiRadio? = nil,
         clock: MonotonicClock = .system,
@@ -154,6 +159,7 @@ public actor HandoffPeer {
         self.discovery = discovery
         self.application = application
         knownPeersFile = knownPeers
+        self.localPeers = localPeers
         self.radio = radio
         self.wifi = wifi
         self.clock = clock
@@ -209,6 +215,7 @@ public actor HandoffPeer {
             group.addTask { await self.recallPeers() }
             group.addTask { await self.followAccount() }
             group.addTask { await self.useRadio() }
+            group.addTask { await self.publishStatus() }
             if let listener {
                 group.addTask { try await self.accept(from: listener) }
             }

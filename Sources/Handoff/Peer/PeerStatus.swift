@@ -4,7 +4,7 @@ public import HandoffSupport
 /// What is known of one peer on the LAN, for people who look.
 public struct PeerStatus: Sendable, Hashable {
     /// Whether something a peer announces is ours.
-    public enum Match: String, Sendable {
+    public enum Match: String, Sendable, Codable {
         /// It is ours.
         case match
         /// It is somebody else's.
@@ -14,7 +14,7 @@ public struct PeerStatus: Sendable, Hashable {
     }
 
     /// Whether peers are paired, and if not, at which step it failed.
-    public enum Pairing: String, Sendable {
+    public enum Pairing: String, Sendable, Codable {
         /// `hello` went both ways.
         case paired
         /// One of the two refused the other.

@@ -44,6 +44,7 @@ extension NotesProgram {
             sendPolicy: configuration.accept,
             places: places(arguments) + configuration.peers,
             knownPeers: files.knownPeers(identity),
+            localPeers: files.localPeers,
             radio: configuration.radio ? BlueZRadio(log: log(arguments)) : nil,
             wifi: configuration.radio ? WiFiRadio() : nil,
             log: log(arguments),

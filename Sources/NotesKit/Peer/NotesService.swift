@@ -34,6 +34,7 @@ public actor NotesService {
     ///   - sendPolicy: From whom it takes notes that are sent to it.
     ///   - places: Where to look for peers besides.
     ///   - knownPeers: Keeps the addresses of paired machines.
+    ///   - localPeers: Where programs on this machine ask what it sees.
     ///   - radio: Is heard by other machines and hears how near they are.
     ///   - wifi: Tells how near the machines are that this one serves as an access point.
     ///   - isVisitor: True for a command that does without a running peer.
@@ -49,6 +50,7 @@ public actor NotesService {
         sendPolicy: SendPolicy = .anyPeer,
         places: [NetworkPlace] = [],
         knownPeers: KnownPeersFile? = nil,
+        localPeers: LocalPeers? = nil,
         radio: (any RadioSource)? = nil,
         wifi: WiFiRadio? = nil,
         isVisitor: Bool = false,
@@ -75,6 +77,7 @@ public actor NotesService {
                 discovery: discovery,
                 application: application,
                 knownPeers: knownPeers,
+                localPeers: localPeers,
                 radio: radio,
                 wifi: wifi,
                 log: log
