@@ -31,7 +31,7 @@ struct SendingTests {
     @Test("What the app does not want is declined, and nothing is fetched")
     func declines() async throws {
         try await withPeers(2) { peers, _ in
-            #expect(await peers[0].isLinked())
+            for peer in peers { #expect(await peer.isLinked()) }
             await peers[1].app.setWelcoming(false)
             let activity = try peers[0].makeActivity()
             await #expect(throws: HandoffError(.refused, "")) {
@@ -92,7 +92,7 @@ struct SendingTests {
     @Test("Why it could not be restored there is told to the sender")
     func restorationFails() async throws {
         try await withPeers(2) { peers, _ in
-            #expect(await peers[0].isLinked())
+            for peer in peers { #expect(await peer.isLinked()) }
             await peers[1].app.whenRestoring { throw HandoffError.missingKey("title") }
             let activity = try peers[0].makeActivity()
             let error = await #expect(throws: HandoffError(.missingKey, "")) {
@@ -111,7 +111,7 @@ struct SendingTests {
     @Test("A peer that goes away meanwhile ends it, and one that was never there is no link")
     func goesAway() async throws {
         try await withPeers(2) { peers, _ in
-            #expect(await peers[0].isLinked())
+            for peer in peers { #expect(await peer.isLinked()) }
             let gate = Gate()
             await peers[1].app.whenRestoring { await gate.pass() }
             let activity = try peers[0].makeActivity()
@@ -129,7 +129,7 @@ struct SendingTests {
     @Test("Only the peer that it was sent to may fetch it, and only meanwhile")
     func isPrivate() async throws {
         try await withPeers(2) { peers, _ in
-            #expect(await peers[0].isLinked())
+            for peer in peers { #expect(await peer.isLinked()) }
             let gate = Gate()
             await peers[1].app.whenContinuing { await gate.pass() }
             let activity = try peers[0].makeActivity()

@@ -201,12 +201,18 @@ extension HandoffPeer: LinkOwner {
             if let target = entry.target { dialFailed(target, with: end.failure) }
             return
         }
-        failSends(to: peer.id)
         rememberMachine(of: peer, over: link)
         log(.info, "link ended", ["peer": "\(peer.id)", "reason": end.failure.rawValue])
         if case .bye(.duplicate) = end {
             superseded = superseded.filter { $0.value > clock.now }
             superseded[peer.id] = clock.now + Self.successionLimit
+            // What is being sent goes on over the link that stays.
+            spawn {
+                let isSucceeded = await self.wait(atMost: Self.successionLimit) { $0.registry[peer.id] != nil }
+                if !isSucceeded { await self.failSends(to: peer.id) }
+            }
+        } else {
+            failSends(to: peer.id)
         }
         schedule.ended(peer.id, at: clock.now, using: &generator)
         dialDue()
